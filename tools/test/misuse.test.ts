@@ -1,43 +1,83 @@
-/** Whoever calls from JavaScript what the packages' pages show, with an argument of the wrong kind, hears which argument and what it should be. */
+/**
+ * Whoever calls an export of a package from JavaScript, with an argument of the wrong kind, hears which argument and what it should be, and a
+ * slip of the pen in an option is not passed over. Functions are read as they are compiled: the names of their parameters are there.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isCoded } from "@seneschal/kernel";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "./fixture-tree.ts";
 
-/** What the engine says when nobody looked: a place in our code, not a mistake in the caller's. */
+/** What the engine, or a library below, says when nobody looked: a place in our code, not a mistake in the caller's. */
 const ENGINE =
-  /Cannot (read|destructure|convert|set|use|mix)|is not (a function|iterable|a constructor)|undefined \(reading|Invalid (array|typed)|is not defined/;
+  /Cannot (read|destructure|convert|set|use|mix)|is not (a function|iterable|a constructor)|undefined \(reading|Invalid (array|typed)|is not defined|^\[/;
 
-/** Every function that an example imports from a package, by package. */
-const shown = new Map<string, Set<string>>();
-for (const file of readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".ts"))) {
-  const program = readFileSync(join(ROOT, "examples", file), "utf8");
-  for (const [, names = "", from = ""] of program.matchAll(/import \{([^}]*)\} from "(@seneschal\/[^"]+)"/g))
-    for (const name of names.split(",").map((name) => name.trim()))
-      if (name !== "" && !name.startsWith("type ")) shown.set(from, (shown.get(from) ?? new Set()).add(name));
+type Exported = (...given: unknown[]) => unknown;
+
+const entries = readdirSync(join(ROOT, "packages")).flatMap((folder) => {
+  const { name, exports = {} } = JSON.parse(readFileSync(join(ROOT, "packages", folder, "package.json"), "utf8"));
+  const paths = Object.keys(exports).filter((path) => !/package\.json|arbitraries|testing/.test(path));
+  return paths.map((path) => name + path.slice(1));
+});
+
+const functionsOf = async (entry: string): Promise<[string, Exported][]> =>
+  Object.entries((await import(entry)) as Record<string, unknown>).filter(
+    (exported): exported is [string, Exported] => typeof exported[1] === "function",
+  );
+
+/** What the function says to these arguments; undefined when it has an answer. */
+async function complaint(name: string, exported: Exported, given: unknown[]): Promise<unknown> {
+  try {
+    await (/^[A-Z]/.test(name) ? Reflect.construct(exported, given) : Reflect.apply(exported, undefined, given));
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
-describe.each([...shown])("%s", (from, names) => {
-  test.each([...names])("%s", async (name) => {
-    const exported = ((await import(from)) as Record<string, unknown>)[name];
-    if (typeof exported !== "function" || exported.length === 0) return;
-    for (const wrong of [undefined, null, 5]) {
-      const given = Array.from({ length: exported.length }, () => wrong);
-      let said: unknown;
-      try {
-        const made: unknown = /^[A-Z]/.test(name)
-          ? Reflect.construct(exported, given)
-          : Reflect.apply(exported, undefined, given);
-        said = await made;
-        continue; // It has an answer for that, such as isCoded.
-      } catch (error) {
-        said = error;
+/** Parameters as they are written: `options = {}`. */
+function parametersOf(exported: Exported): string[] {
+  const text = String(exported);
+  const from = /^class\b/.test(text) ? text.indexOf("constructor(") + "constructor".length : text.indexOf("(");
+  if (from < 0) return [];
+  let depth = 0;
+  const found = [""];
+  for (const char of text.slice(from)) {
+    if ("([{".includes(char) && depth++ === 0) continue;
+    if (")]}".includes(char) && --depth === 0) break;
+    if (char === "," && depth === 1) found.push("");
+    else found[found.length - 1] += char;
+  }
+  return found.map((parameter) => parameter.trim()).filter((parameter) => parameter !== "");
+}
+
+describe.each(entries)("%s", (entry) => {
+  test("says which argument is of the wrong kind", async () => {
+    const silent: string[] = [];
+    for (const [name, exported] of await functionsOf(entry)) {
+      if (exported.length === 0) continue;
+      for (const wrong of [undefined, null, 5]) {
+        const said = await complaint(name, exported, Array(exported.length).fill(wrong));
+        if (said === undefined) continue; // It has an answer for that, such as isCoded.
+        const { message } = said as Error;
+        if (!(said instanceof TypeError || isCoded(said)) || ENGINE.test(message) || !/\w/.test(message))
+          silent.push(`${name}(${wrong}): ${String(said)}`);
       }
-      const { message } = said as Error;
-      expect(said instanceof TypeError || isCoded(said), `${name}(${wrong}): ${String(said)}`).toBe(true);
-      expect(message, `${name}(${wrong})`).not.toMatch(ENGINE);
-      expect(message, `${name}(${wrong})`).toMatch(/\w/);
     }
+    expect(silent).toEqual([]);
+  });
+
+  test("refuses an option that there is not, by its name", async () => {
+    const silent: string[] = [];
+    for (const [name, exported] of await functionsOf(entry)) {
+      const parameters = parametersOf(exported);
+      const at = parameters.findIndex((parameter) => /^options\b/.test(parameter));
+      if (at < 0) continue;
+      const given = parameters.map((_, place) => (place === at ? { mispelt: true } : undefined));
+      const said = await complaint(name, exported, given);
+      if (!(said instanceof TypeError) || !said.message.includes("options.mispelt: no such option"))
+        silent.push(`${name}: ${String(said)}`);
+    }
+    expect(silent).toEqual([]);
   });
 });

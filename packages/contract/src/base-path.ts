@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { WireResponse } from "./wire.ts";
 
 /** Segments of what RFC 3986 calls unreserved, of escapes and of what is harmless in a cookie, a header and a page. */
@@ -17,6 +18,7 @@ export function isBasePath(text: string): boolean {
  * ```
  */
 export function basePathOf(text: string): string {
+  checkArgument("text", text, "string");
   const path = text.replace(/\/$/, "");
   if (!isBasePath(path)) throw new TypeError(`basePath: ${JSON.stringify(text)} is no path such as /keys`);
   return path;

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Route } from "./route.ts";
 
 /** Bytes of a body where its route says nothing: most routes take a few fields. */
@@ -16,9 +17,11 @@ export const MOST_BYTES = 8 << 20;
  * How much of a body is read. Bytes bound what is received, values what is parsed and checked: a body of a few long texts is cheap however long it is, one of many
  * small values is not.
  */
-export function bodyBounds({ bodyLimit = DEFAULT_BODY_LIMIT, values = DEFAULT_VALUES }: Route): {
+export function bodyBounds(route: Route): {
   readonly bytes: number;
   readonly values: number;
 } {
+  checkArgument("route", route, "object");
+  const { bodyLimit = DEFAULT_BODY_LIMIT, values = DEFAULT_VALUES } = route;
   return { bytes: bodyLimit, values };
 }

@@ -1,4 +1,4 @@
-import { CodedError, checkArgument } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type * as z from "zod";
 import type { Contract, Route } from "./route.ts";
 import { utf8Decode } from "./utf8.ts";
@@ -97,6 +97,7 @@ interface AnyInput {
  * ```
  */
 export function client<C extends Contract>(contract: C, options: ClientOptions): Client<C> {
+  checkOptions("options", options, { baseUrl: "string", fetch: "function", headers: "any" });
   checkArgument("contract", contract, "object");
   checkArgument("options", options, "object");
   checkArgument("options.baseUrl", options.baseUrl, "string");

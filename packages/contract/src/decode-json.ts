@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { situation } from "./error-table.ts";
 import { type Issue, invalid, shortName } from "./issues.ts";
 import { utf8Decode } from "./utf8.ts";
@@ -21,10 +22,9 @@ export interface JsonBounds {
  * order mark, and no more values than its bounds allow. Throws `invalid_json` for what is not JSON, `payload_too_large` for too many values,
  * `validation_failed` naming the place for the rest.
  */
-export function decodeJson(
-  bytes: Uint8Array,
-  { values = Number.POSITIVE_INFINITY, depth: levels = MAX_DEPTH, path = "body" }: JsonBounds = {},
-): unknown {
+export function decodeJson(bytes: Uint8Array, bounds: JsonBounds = {}): unknown {
+  checkArgument("bytes", bytes, "bytes");
+  const { values = Number.POSITIVE_INFINITY, depth: levels = MAX_DEPTH, path = "body" } = bounds;
   let text: string;
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw situation("invalid_json", "the body begins with a byte order mark");

@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { CodedError, checkArgument, isCoded } from "@seneschal/kernel";
 
 /** What the dispatcher itself can meet. A service's table gives each one its wire code. */
 export type HttpSituation =
@@ -54,6 +54,8 @@ export function errorTable(
   names: Readonly<Record<HttpSituation, string>> & Readonly<Record<string, string>>,
   only: Readonly<Record<string, readonly string[]>> = {},
 ): ErrorTable {
+  checkArgument("codes", codes, "object");
+  checkArgument("names", names, "object");
   const rows = new Map(Object.entries(codes).map(([code, status]) => [code, { code, status }]));
   for (const [thrown, code] of Object.entries(names)) {
     const row = rows.get(code);
@@ -77,6 +79,7 @@ export interface Failure extends ErrorRow {
 
 /** Maps what was thrown. Anything outside the table becomes the opaque internal error, without its text. */
 export function failure(error: unknown, table: ErrorTable): Failure {
+  checkArgument("table", table, "object");
   const row = isCoded(error) ? table.find(error.code) : undefined;
   if (row === undefined || !isCoded(error)) {
     return { ...table.internal, message: "internal error", details: {}, ours: true };

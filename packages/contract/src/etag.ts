@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { situation } from "./error-table.ts";
 
 /** The strong entity tag of an entity's version. */
@@ -10,6 +11,8 @@ export function versionTag(version: number): string {
  * present tag, compared strongly. Without the header everything passes.
  */
 export function requireMatch(headers: Readonly<Record<string, string | undefined>>, tag: string): void {
+  checkArgument("headers", headers, "object");
+  checkArgument("tag", tag, "string");
   const wanted = headers["if-match"];
   if (wanted === undefined || wanted.trim() === "*") return;
   if (!tags(wanted).includes(tag)) {

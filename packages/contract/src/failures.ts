@@ -1,10 +1,13 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { ErrorTable, HttpSituation } from "./error-table.ts";
 import { keepsAnswers } from "./idempotency.ts";
 import type { Route } from "./route.ts";
 import { secretFields } from "./secret.ts";
 
 /** Whether a request of a route can change what others see. */
-export function changes({ method, changesOnRead }: Route): boolean {
+export function changes(route: Route): boolean {
+  checkArgument("route", route, "object");
+  const { method, changesOnRead } = route;
   return changesOnRead === true || (method !== "GET" && method !== "HEAD");
 }
 

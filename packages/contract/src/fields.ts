@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import * as z from "zod";
 import { base64Text } from "./base64-text.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -25,6 +26,7 @@ export interface Field {
  */
 export function fieldsOf(schema: z.ZodType | undefined): readonly Field[] {
   if (schema === undefined) return [];
+  checkArgument("schema", schema, "object");
   const root = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema;
   const fields = new Map<string, Field>();
   for (const { properties = {}, required = [] } of objectsOf(root, root)) {

@@ -1,4 +1,4 @@
-export { checkArgument } from "@seneschal/kernel";
+export { checkArgument, checkOptions } from "@seneschal/kernel";
 export { basePathOf } from "./base-path.ts";
 export { base64Bytes } from "./base64-text.ts";
 export { bodyBounds } from "./body-bounds.ts";

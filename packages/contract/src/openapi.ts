@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import * as z from "zod";
 import { bodyBounds } from "./body-bounds.ts";
 import type { ErrorTable } from "./error-table.ts";
@@ -37,6 +38,8 @@ const UNROUTED: Readonly<Record<string, string>> = {
  * ```
  */
 export function openapi(contract: Contract, info: OpenApiInfo): Json {
+  checkArgument("contract", contract, "object");
+  checkArgument("info", info, "object");
   const steps = openapiSteps(contract, info);
   for (;;) {
     const { done, value } = steps.next();
@@ -46,6 +49,9 @@ export function openapi(contract: Contract, info: OpenApiInfo): Json {
 
 /** As {@link openapi}, with a pause after each operation: some hundred of them take longer than others should wait. */
 export async function openapiInSteps(contract: Contract, info: OpenApiInfo, pause: () => Promise<void>): Promise<Json> {
+  checkArgument("contract", contract, "object");
+  checkArgument("info", info, "object");
+  checkArgument("pause", pause, "function");
   const steps = openapiSteps(contract, info);
   for (;;) {
     const { done, value } = steps.next();

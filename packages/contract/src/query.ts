@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import * as z from "zod";
 
 /** Largest page that any list returns. */
@@ -48,6 +49,7 @@ export function timeParam() {
 
 /** A list: the key repeated, or one value. */
 export function listParam<T extends z.ZodType<unknown, string>>(item: T): z.ZodType<z.output<T>[], string | string[]> {
+  checkArgument("item", item, "object");
   return z.union([z.array(item).max(MAX_PAGE), item.transform((one) => [one])]) as unknown as z.ZodType<
     z.output<T>[],
     string | string[]

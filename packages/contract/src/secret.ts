@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import * as z from "zod";
 import { schemasWithin } from "./schema-parts.ts";
 
@@ -29,6 +30,7 @@ const fields = new WeakMap<z.core.$ZodType, readonly string[]>();
 /** Paths of the fields of a reply that are shown once. */
 export function secretFields(reply: z.core.$ZodType | undefined): readonly string[] {
   if (reply === undefined) return [];
+  checkArgument("reply", reply, "object");
   const known = fields.get(reply);
   if (known !== undefined) return known;
   const found = [...schemasWithin(reply, "reply")].flatMap(([schema, path]) => (isSecret(schema) ? [path] : []));

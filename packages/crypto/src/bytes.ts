@@ -1,5 +1,6 @@
 import { bytesToUtf8, equalBytes } from "@noble/ciphers/utils.js";
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "./errors.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -28,6 +29,7 @@ export function fromHex(text: string): Uint8Array {
 
 /** Standard base64 with padding (RFC 4648 section 4). */
 export function base64(bytes: Uint8Array): string {
+  checkArgument("bytes", bytes, "bytes");
   let out = "";
   for (let i = 0; i < bytes.length; i += 3) {
     const left = bytes.length - i;
@@ -44,6 +46,7 @@ export function base64(bytes: Uint8Array): string {
  * refused, so that encoded values can be compared as text. Throws `crypto_invalid`.
  */
 export function fromBase64(text: string): Uint8Array {
+  checkArgument("text", text, "string");
   if (text.length % 4 !== 0) throw cryptoError("crypto_invalid", "not base64: length is no multiple of 4");
   const pad = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   const digits = text.length - pad;

@@ -1,4 +1,4 @@
-export { type ArgumentKind, checkArgument } from "./argument.ts";
+export { type ArgumentKind, checkArgument, checkOptions, type OptionKinds } from "./argument.ts";
 export { CodedError, isCoded } from "./errors.ts";
 export type { Json, JsonObject } from "./json.ts";
 export { judgeTake, RATE_SLICES, type Rate, type RateWindow, sliceOf, type Take, takeFrom } from "./rate-window.ts";

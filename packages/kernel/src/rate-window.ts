@@ -27,6 +27,8 @@ export interface RateWindow {
 
 /** The number of the slice that a moment lies in. */
 export function sliceOf(rate: Rate, now: number): number {
+  checkArgument("rate", rate, "object");
+  checkArgument("now", now, "number");
   return Math.floor((now * RATE_SLICES) / rate.window);
 }
 
@@ -60,7 +62,12 @@ export function takeFrom(
 }
 
 /** What a window says after a take, for a store that counts by itself. */
-export function judgeTake({ slice, counts }: RateWindow, allowed: boolean, rate: Rate, now: number): Take {
+export function judgeTake(given: RateWindow, allowed: boolean, rate: Rate, now: number): Take {
+  checkArgument("given", given, "object");
+  checkArgument("allowed", allowed, "boolean");
+  checkArgument("rate", rate, "object");
+  checkArgument("now", now, "number");
+  const { slice, counts } = given;
   const used = counts.reduce((sum, count) => sum + count, 0);
   const newest = counts.findIndex((count) => count > 0);
   const oldest = counts.findLastIndex((count) => count > 0);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type Rejection, reject } from "./errors.ts";
 import { contribution, holdingOf, lineage, userHoldingOf } from "./state/holdings.ts";
 import type { QuotaState } from "./state/state.ts";
@@ -20,6 +21,8 @@ export interface Demand {
  * it uses them or not.
  */
 export function checkQuotas(state: QuotaState, demand: Demand): Rejection | undefined {
+  checkArgument("state", state, "object");
+  checkArgument("demand", demand, "object");
   let requested = demand.nodes;
   for (const level of lineage(state, demand.tenant)) {
     if (requested === 0) break;

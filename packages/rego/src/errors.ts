@@ -1,3 +1,5 @@
+import { checkArgument } from "./argument.ts";
+
 /** Codes of problems found before evaluation; `rego_limit_error` is this engine's own. */
 export type ProblemCode =
   | "rego_parse_error"
@@ -47,7 +49,7 @@ export class RegoCompileError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map((p) => `${p.file}:${p.row}:${p.col}: ${p.code}: ${p.message}`).join("\n"));
+    super(told(problems));
     this.problems = problems;
   }
 }
@@ -72,4 +74,9 @@ export class BuiltinError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+function told(problems: readonly Problem[]): string {
+  checkArgument("problems", problems, "array");
+  return problems.map((p) => `${p.file}:${p.row}:${p.col}: ${p.code}: ${p.message}`).join("\n");
 }

@@ -1,4 +1,11 @@
-import { checkArgument, type Dispatch, type MountOptions, type RunningServer, type ServeOptions } from "@seneschal/contract";
+import {
+  checkArgument,
+  checkOptions,
+  type Dispatch,
+  type MountOptions,
+  type RunningServer,
+  type ServeOptions,
+} from "@seneschal/contract";
 import { answer, listener } from "@seneschal/server-node";
 import express, { type RequestHandler } from "express";
 
@@ -13,7 +20,9 @@ import express, { type RequestHandler } from "express";
  * app.use("/keys", middleware(service.dispatch));
  * ```
  */
-export function middleware(dispatch: Dispatch, { unmatched = "answer" }: MountOptions = {}): RequestHandler {
+export function middleware(dispatch: Dispatch, options: MountOptions = {}): RequestHandler {
+  checkOptions("options", options, { unmatched: "string?" });
+  const { unmatched = "answer" } = options;
   checkArgument("dispatch", dispatch, "function");
   return (request, response, next) => {
     const { baseUrl: basePath, url } = request;
@@ -35,6 +44,15 @@ export function middleware(dispatch: Dispatch, { unmatched = "answer" }: MountOp
  * ```
  */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {
+  checkOptions("options", options, {
+    host: "string?",
+    port: "number",
+    tls: "object?",
+    requestTimeout: "number?",
+    idleTimeout: "number?",
+    grace: "number?",
+  });
+  checkArgument("dispatch", dispatch, "function");
   const app = express();
   app.disable("x-powered-by");
   app.use(middleware(dispatch));

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import {
   checkArgument,
+  checkOptions,
   type Dispatch,
   type Incoming,
   type MountOptions,
@@ -29,6 +30,7 @@ export interface PluginOptions extends MountOptions {
  * ```
  */
 export async function plugin(app: FastifyInstance, options: PluginOptions): Promise<void> {
+  checkOptions("options", options, { dispatch: "function", prefix: "string?", unmatched: "string?" });
   checkArgument("app", app, "object");
   checkArgument("options", options, "object");
   checkArgument("options.dispatch", options.dispatch, "function");
@@ -74,6 +76,14 @@ function routeAll(app: FastifyInstance, handle: Handle): void {
  * ```
  */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {
+  checkOptions("options", options, {
+    host: "string?",
+    port: "number",
+    tls: "object?",
+    requestTimeout: "number?",
+    idleTimeout: "number?",
+    grace: "number?",
+  });
   checkArgument("dispatch", dispatch, "function");
   checkArgument("options", options, "object");
   let below: Listener | undefined;

@@ -2,6 +2,7 @@ import {
   type BodyReader,
   basePathOf,
   checkArgument,
+  checkOptions,
   type Dispatch,
   type Incoming,
   type MountOptions,
@@ -44,6 +45,7 @@ export function fetchHandler<Context extends readonly unknown[]>(
   dispatch: Dispatch,
   given: FetchOptions<Context>,
 ): FetchHandler<Context, Response | undefined> {
+  checkOptions("given", given, { basePath: "string?", remoteAddress: "any", peer: "function?", unmatched: "string?" });
   checkArgument("dispatch", dispatch, "function");
   checkArgument("options", given, "object");
   const { unmatched = "answer", remoteAddress, peer, ...options } = given;

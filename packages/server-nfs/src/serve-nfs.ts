@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { NfsServer, NfsServerOptions } from "@seneschal/core/storage";
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { answerCall, type CallServices } from "./answer-call.ts";
 import { createReplayCache } from "./replay-cache.ts";
 import { createRecordReader, frameRecord } from "./rpc/records.ts";
@@ -16,6 +16,16 @@ const maxCallBytes = 4 << 20;
  * its users are (AUTH_SYS): what that opens is the file service's to say. A connection that sends no records is closed.
  */
 export async function serveNfs(options: NfsServerOptions): Promise<NfsServer> {
+  checkOptions("options", options, {
+    files: "object",
+    host: "string",
+    port: "number",
+    maxConnections: "number",
+    idleTimeoutMs: "number",
+    onCall: "function?",
+    onFailure: "function?",
+    onConnection: "function?",
+  });
   checkArgument("options", options, "object");
   const services: CallServices = { ...options, replays: createReplayCache() };
   const sockets = new Set<Socket>();

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { TLSSocket } from "node:tls";
-import { type BodyReader, type Dispatch, type Incoming, situation, type WireResponse } from "@seneschal/contract";
+import { type BodyReader, checkArgument, type Dispatch, type Incoming, situation, type WireResponse } from "@seneschal/contract";
 import { peerOf } from "./peer.ts";
 
 /** Answers one request of a Node server through the dispatcher. Never rejects; a connection that breaks is let go. */
@@ -12,6 +12,10 @@ export async function answer(
   response: ServerResponse,
   place: Place,
 ): Promise<void> {
+  checkArgument("dispatch", dispatch, "function");
+  checkArgument("request", request, "object");
+  checkArgument("response", response, "object");
+  checkArgument("place", place, "object");
   try {
     await write(await dispatch(incoming(request, response, place)), response);
   } catch {
@@ -33,6 +37,9 @@ export function placeOf({ url }: IncomingMessage, basePath = ""): Place {
 
 /** A request of a Node server as the dispatcher takes it. */
 export function incoming(request: IncomingMessage, response: ServerResponse, place: Place): Incoming {
+  checkArgument("request", request, "object");
+  checkArgument("response", response, "object");
+  checkArgument("place", place, "object");
   const { target, basePath, secure = request.socket instanceof TLSSocket } = place;
   const peer = peerOf(request.socket);
   const broken = brokenBy(request);
@@ -143,6 +150,8 @@ export function beside(
   headers: WireResponse["headers"],
   present: (name: string) => number | string | readonly string[] | undefined,
 ): Readonly<Record<string, string | string[]>> {
+  checkArgument("headers", headers, "object");
+  checkArgument("present", present, "function");
   const cookies = headers["set-cookie"] === undefined ? undefined : present("set-cookie");
   const vary = headers["vary"] === undefined ? undefined : present("vary");
   if (cookies === undefined && vary === undefined) return headers;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   basePathOf,
   checkArgument,
+  checkOptions,
   type Dispatch,
   type MountOptions,
   type RunningServer,
@@ -24,6 +25,7 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse, n
  * ```
  */
 export function handler(dispatch: Dispatch, options: MountOptions & { readonly basePath?: string } = {}): NodeHandler {
+  checkOptions("options", options, { unmatched: "string?", basePath: "string?" });
   checkArgument("dispatch", dispatch, "function");
   const { unmatched = "answer" } = options;
   const basePath = basePathOf(options.basePath ?? "");
@@ -36,5 +38,14 @@ export function handler(dispatch: Dispatch, options: MountOptions & { readonly b
 
 /** Serves a dispatcher on `node:http` or `node:https` alone. */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {
+  checkOptions("options", options, {
+    host: "string?",
+    port: "number",
+    tls: "object?",
+    requestTimeout: "number?",
+    idleTimeout: "number?",
+    grace: "number?",
+  });
+  checkArgument("dispatch", dispatch, "function");
   return listener(handler(dispatch), dispatch, options).listen();
 }

@@ -2,7 +2,14 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
-import { checkArgument, type Dispatch, type RunningServer, type ServeOptions, type TlsOptions } from "@seneschal/contract";
+import {
+  checkArgument,
+  checkOptions,
+  type Dispatch,
+  type RunningServer,
+  type ServeOptions,
+  type TlsOptions,
+} from "@seneschal/contract";
 import { peerOf } from "./peer.ts";
 
 /** A server that is not listening yet, for a framework to fill. */
@@ -16,6 +23,15 @@ export interface Listener {
  * bookkeeping, graceful shutdown. `listen` rejects with Node's error, such as `EADDRINUSE`.
  */
 export function listener(handler: RequestListener, dispatch: Dispatch, options: ServeOptions): Listener {
+  checkOptions("options", options, {
+    host: "string?",
+    port: "number",
+    tls: "object?",
+    requestTimeout: "number?",
+    idleTimeout: "number?",
+    grace: "number?",
+  });
+  checkArgument("handler", handler, "function");
   checkArgument("dispatch", dispatch, "function");
   checkArgument("options", options, "object");
   const { host = "127.0.0.1", port, tls, requestTimeout = 30_000, idleTimeout = 120_000, grace = 10_000 } = options;

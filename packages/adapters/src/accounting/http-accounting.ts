@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { Accounting, RemainingBudget, UsageEvent } from "@seneschal/kernel/ports";
 import { openBreaker } from "../http/breaker.ts";
 
@@ -23,6 +23,7 @@ const MAX_ANSWER = 64 * 1024;
  * wrong is `accounting_unavailable`.
  */
 export function httpAccounting(options: HttpAccountingOptions): Accounting {
+  checkOptions("options", options, { url: "string", token: "string", now: "function", timeoutMs: "number?", breaker: "object?" });
   const { url, token, now, timeoutMs = 2000 } = options;
   const breaker = openBreaker({
     ...(options.breaker ?? { failures: 5, probeMs: 30_000 }),

@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import type { UsageEvent } from "@seneschal/kernel/ports";
 import { type LevelDb, openLevel } from "../level/open-level.ts";
 
@@ -22,6 +23,7 @@ const BATCH = 500;
 
 /** Opens a buffer. On disk it survives `kill -9`; a batch whose answer was lost is sent again, under the same event ids. */
 export async function openUsageBuffer(options: UsageBufferOptions): Promise<UsageBuffer> {
+  checkOptions("options", options, { path: "string?", limit: "number?", onDrop: "function?" });
   return options.path === undefined ? inMemory(options) : onDisk(options.path, options);
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { checkArgument } from "@seneschal/kernel";
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
@@ -40,6 +41,7 @@ interface Asset {
 
 /** Reads and compresses the files once; nothing is read by a name that a caller sent. */
 export async function openAssets(sources: readonly AssetSource[]): Promise<Assets> {
+  checkArgument("sources", sources, "array");
   const names = new Map<string, string>();
   const assets = new Map<string, Asset>();
   await Promise.all(

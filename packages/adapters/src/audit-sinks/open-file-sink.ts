@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { createDirectorySync } from "../devices/directory-sync.ts";
 import type { AuditSink } from "./audit-sink.ts";
 
@@ -17,7 +17,9 @@ export interface FileSinkOptions {
  * A file of JSON lines, mode 0600. Events are on the disk when `send` resolves. A line that a crash cut is removed before the next is written, and what
  * did not fit is taken back, so that every line is whole. The file is opened anew for each batch: whoever moves it away is followed.
  */
-export function openFileSink({ path, maxBytes, keep }: FileSinkOptions): AuditSink {
+export function openFileSink(options: FileSinkOptions): AuditSink {
+  checkOptions("options", options, { path: "string", maxBytes: "number", keep: "number" });
+  const { path, maxBytes, keep } = options;
   return {
     async send(messages) {
       const lines = Buffer.from(messages.map((message) => `${JSON.stringify(message)}\n`).join(""), "utf8");

@@ -1,5 +1,5 @@
 import { otlpLogs } from "@seneschal/core/audit";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { mtlsFetch, type TlsIdentity } from "../http/mtls-fetch.ts";
 import type { AuditSink } from "./audit-sink.ts";
 
@@ -14,7 +14,9 @@ export interface OtlpSinkOptions {
 }
 
 /** An OpenTelemetry collector: OTLP logs over HTTP in JSON. One that took a part of a batch only has not taken it: audit events are not dropped for that. */
-export function openOtlpSink({ url, headers, tls = {}, timeoutMs }: OtlpSinkOptions): AuditSink {
+export function openOtlpSink(options: OtlpSinkOptions): AuditSink {
+  checkOptions("options", options, { url: "string", headers: "object", tls: "object?", timeoutMs: "number" });
+  const { url, headers, tls = {}, timeoutMs } = options;
   const http = mtlsFetch({ ...tls, timeout: timeoutMs });
   return {
     async send(messages, signal) {

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { connect as connectTls, createSecureContext } from "node:tls";
 import { syslogMessage } from "@seneschal/core/audit";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { AuditSink } from "./audit-sink.ts";
 
 export interface SyslogSinkOptions {
@@ -26,7 +26,9 @@ const MAX_DATAGRAM = 65_507;
  * connection of its own, which is closed in order: the receiver closes its end only after it has read what came before, so that a close without a
  * reset says that it has all. Over UDP nothing says so.
  */
-export function openSyslogSink({ url, tls = {}, timeoutMs }: SyslogSinkOptions): AuditSink {
+export function openSyslogSink(options: SyslogSinkOptions): AuditSink {
+  checkOptions("options", options, { url: "string", tls: "object?", timeoutMs: "number" });
+  const { url, tls = {}, timeoutMs } = options;
   const { protocol, hostname: named, port: given } = new URL(url);
   const host = named.replace(/^\[|\]$/g, "");
   const port = Number(given || PORTS[protocol] || 0);

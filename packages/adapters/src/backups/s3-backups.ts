@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
 import { type BackupTarget, backupId } from "./backup-target.ts";
 
@@ -19,6 +20,14 @@ export interface S3BackupOptions {
  * where backups go this way.
  */
 export async function openS3Backups(options: S3BackupOptions): Promise<BackupTarget> {
+  checkOptions("options", options, {
+    endpoint: "string",
+    region: "string",
+    bucket: "string",
+    accessKey: "string",
+    secretKey: "string",
+    partBytes: "number?",
+  });
   const sdk = await import("@aws-sdk/client-s3").catch(missingBackEnd);
   const { bucket: Bucket, partBytes = 64 << 20 } = options;
   const client = new sdk.S3Client({

@@ -12,7 +12,7 @@ import {
   type TierPolicy,
   unreadable,
 } from "@seneschal/governance";
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import type { WorkerPoolState } from "@seneschal/kernel/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
 import { type Refusal, readAnswer, writeEnforcement, writeQuestion, writeRedaction, writeTask } from "./messages.ts";
@@ -56,10 +56,10 @@ const UNREAD = "the query could not be read";
  * await threads.close();
  * ```
  */
-export function openClassifierThreads(
-  { threads, deadline = 3000, waitingPerOwner = 256 }: ClassifierThreadsOptions,
-  settings: ClassifierSettings,
-): ClassifierThreads {
+export function openClassifierThreads(options: ClassifierThreadsOptions, settings: ClassifierSettings): ClassifierThreads {
+  checkOptions("options", options, { threads: "number", deadline: "number?", waitingPerOwner: "number?" });
+  checkArgument("settings", settings, "object");
+  const { threads, deadline = 3000, waitingPerOwner = 256 } = options;
   const pool = openWorkerPool<string, string>({
     name: "classification",
     module: new URL("./worker", import.meta.url),

@@ -1,4 +1,5 @@
 import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type Recogniser, type TierPolicy } from "@seneschal/governance";
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { ColumnSamples, type FileReport } from "./column-samples.ts";
 import type { RandomAccess } from "./parquet/page-cursor.ts";
 import { type FileFormat, readRecords } from "./read-records.ts";
@@ -39,6 +40,15 @@ export async function classifyFile(
   chunks: AsyncIterable<string>,
   options: ClassifyOptions & { readonly format: FileFormat },
 ): Promise<FileReport> {
+  checkOptions("options", options, {
+    about: "string?",
+    policy: "object?",
+    recognisers: "array?",
+    samples: "number?",
+    onProgress: "function?",
+    format: "string",
+  });
+  checkArgument("chunks", chunks, "object");
   const { format, about = "", onProgress } = options;
   const samples = new ColumnSamples(options.samples ?? SAMPLES);
   let read = 0;
@@ -63,6 +73,14 @@ export async function classifyFile(
  * cannot be read.
  */
 export async function classifyParquet(file: RandomAccess, options: ClassifyOptions = {}): Promise<FileReport> {
+  checkOptions("options", options, {
+    about: "string?",
+    policy: "object?",
+    recognisers: "array?",
+    samples: "number?",
+    onProgress: "function?",
+  });
+  checkArgument("file", file, "object");
   const { about = "", onProgress } = options;
   const { readParquet } = await import("./parquet/read-parquet.ts");
   const samples = new ColumnSamples(options.samples ?? SAMPLES);

@@ -1,6 +1,6 @@
 import { readdir, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { openDirectoryDevice } from "./open-directory-device.ts";
 import { readSuperblock } from "./superblock.ts";
@@ -24,6 +24,14 @@ export interface AdmittedDevice {
  * @throws CodedError `directory_not_allowed`, `directory_in_use`; else what {@link openDirectoryDevice} throws.
  */
 export async function openAdmittedDevice(options: AdmittedDevice): Promise<BlobDevice> {
+  checkOptions("options", options, {
+    id: "string",
+    directory: "string",
+    capacityBytes: "number",
+    roots: "array",
+    taken: "array",
+    known: "boolean",
+  });
   const { id, directory, capacityBytes, roots, taken, known } = options;
   const refuse = (why: string, code: "directory_not_allowed" | "directory_in_use" = "directory_not_allowed") =>
     new CodedError(code, `device ${id}: ${directory} ${why}`, { field: "directory" });

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { type ExtentLog, openExtentLog } from "./extent-log.ts";
 import { frameBytes, framePayload, frameSize, readHeader } from "./frame.ts";
@@ -21,6 +21,7 @@ export async function openDirectoryDevice(options: {
   readonly directory: string;
   readonly capacityBytes: number;
 }): Promise<BlobDevice> {
+  checkOptions("options", options, { id: "string", directory: "string", capacityBytes: "number" });
   const { id, directory, capacityBytes } = options;
   const segments = join(directory, "segments");
   const superblock: Superblock = { format: "seneschal-device/2", id, capacity_bytes: capacityBytes };

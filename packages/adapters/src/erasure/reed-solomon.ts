@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { invert, type Matrix, multiply, systematicMatrix } from "./galois.ts";
 import { type Kernel, nibbleTable, openKernel, tableBytes } from "./multiply-add.ts";
 
@@ -28,6 +29,8 @@ export interface ReedSolomon {
  * ```
  */
 export function createReedSolomon(data: number, parity: number): ReedSolomon {
+  checkArgument("data", data, "number");
+  checkArgument("parity", parity, "number");
   if (!(data >= 1 && data <= 128 && parity >= 0 && parity <= 127)) throw new RangeError(`no code for ${data}+${parity}`);
   const matrix = systematicMatrix(data, parity);
   const parityTables = tablesOf(matrix.slice(data));

@@ -1,4 +1,5 @@
 import type { CallOptions, Client, Metadata, ServiceError } from "@grpc/grpc-js";
+import { checkOptions } from "@seneschal/kernel";
 import { grpc } from "../grpc.ts";
 import type { AttemptError } from "../log/settle-append.ts";
 import { methodOf } from "./protocol.ts";
@@ -73,6 +74,13 @@ export class EtcdClient {
   #closed = false;
 
   constructor(options: EtcdOptions) {
+    checkOptions("options", options, {
+      endpoints: "array",
+      tls: "object?",
+      auth: "object?",
+      tryMs: "number?",
+      totalMs: "number?",
+    });
     if (options.endpoints.length === 0) throw new TypeError("no etcd endpoint is given");
     for (const endpoint of options.endpoints) {
       const { protocol, hostname } = new URL(endpoint);

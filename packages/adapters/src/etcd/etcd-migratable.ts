@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { LogErrorCode, Migratable, MigrationState } from "@seneschal/kernel/ports";
 import { checkFence, checkImport, checkImporting, markText, parseMark } from "../migration/mark.ts";
 import { EtcdSnapshots } from "./etcd-snapshots.ts";
@@ -25,6 +25,15 @@ const folders: Readonly<Record<string, Folder>> = {
  * The log at a prefix of etcd, to be migrated. The mark stands in place of the head, which no append then expects. Throws as `openEtcdLog` does.
  */
 export async function openEtcdLogMigratable(options: EtcdLogOptions): Promise<Migratable> {
+  checkOptions("options", options, {
+    prefix: "string",
+    quotaBytes: "number?",
+    endpoints: "array",
+    tls: "object?",
+    auth: "object?",
+    tryMs: "number?",
+    totalMs: "number?",
+  });
   const client = createClient(options);
   const { prefix } = options;
   const headKey = Buffer.from(`${prefix}/head`);

@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import type { Candidate, Holder, SequencerLease } from "../log/open-sequencer.ts";
 import { EtcdClient, type EtcdOptions } from "./etcd-client.ts";
 import { compareResult, compareTarget, type RangeReply, type TxnReply } from "./protocol.ts";
@@ -13,9 +14,19 @@ export interface EtcdLeaseOptions extends EtcdOptions {
 
 /** A {@link SequencerLease} in etcd: a key bound to an etcd lease, created if absent. The term is its creation revision. */
 export function openEtcdLease(options: EtcdLeaseOptions): SequencerLease & { close(): void } {
-  const client = new EtcdClient(options);
-  const { self, ttlMs = 5000 } = options;
-  const key = Buffer.from(`${options.prefix}/sequencer`);
+  checkOptions("options", options, {
+    prefix: "string",
+    self: "object",
+    ttlMs: "number?",
+    endpoints: "array",
+    tls: "object?",
+    auth: "object?",
+    tryMs: "number?",
+    totalMs: "number?",
+  });
+  const { prefix, self, ttlMs = 5000, ...connection } = options;
+  const client = new EtcdClient(connection);
+  const key = Buffer.from(`${prefix}/sequencer`);
   let leaseId: string | undefined;
 
   /** Renewing is a stream in etcd's API: one question, one answer. */

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { checkEntry, decodeEntry, emptyHead, encodeEntry } from "@seneschal/kernel/log";
 import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/kernel/ports";
 import { InFlight } from "../in-flight.ts";
@@ -32,6 +32,15 @@ const page = 16;
  * @throws CodedError `log_moved`, `log_incomplete` at a migration's mark; `log_misconfigured` (bad endpoints, credentials, rights), `no_quorum`.
  */
 export async function openEtcdLog(options: EtcdLogOptions): Promise<ReplicatedLog> {
+  checkOptions("options", options, {
+    prefix: "string",
+    quotaBytes: "number?",
+    endpoints: "array",
+    tls: "object?",
+    auth: "object?",
+    tryMs: "number?",
+    totalMs: "number?",
+  });
   const client = createClient(options);
   const { prefix, quotaBytes = 2 * 1024 ** 3 } = options;
   const inFlight = new InFlight("log");
@@ -197,7 +206,8 @@ export function createClient(options: EtcdLogOptions): EtcdClient {
   try {
     if (!/^\/[\x21-\x7e]*[^/]$/.test(options.prefix))
       throw new TypeError("the prefix must be ASCII, start with / and not end with it");
-    return new EtcdClient(options);
+    const { prefix: _prefix, quotaBytes: _quota, ...connection } = options;
+    return new EtcdClient(connection);
   } catch (error) {
     throw new CodedError<LogErrorCode>("log_misconfigured", (error as Error).message, {}, error);
   }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { EtcdClient } from "./etcd-client.ts";
 
 interface StatusReply {
@@ -17,6 +18,7 @@ const noSpace = 1;
  * A member does not answer while it defragments. With authentication on the user needs the role root.
  */
 export async function reclaimEtcdSpace(client: EtcdClient): Promise<void> {
+  checkArgument("client", client, "object");
   const members = await client.callAll<StatusReply>("Maintenance.Status", {});
   const leads = (at: number): boolean => members[at]?.leader === members[at]?.header.member_id;
   const order = [...members.keys()].filter((at) => members[at] !== undefined).sort((a, b) => Number(leads(a)) - Number(leads(b)));

@@ -8,7 +8,7 @@ import type {
   sendUnaryData,
   status,
 } from "@grpc/grpc-js";
-import { isCoded, type JsonObject } from "@seneschal/kernel";
+import { checkOptions, isCoded, type JsonObject } from "@seneschal/kernel";
 import { encodeAsciiJson } from "@seneschal/kernel/log";
 import { grpc, protoLoader } from "../grpc.ts";
 
@@ -81,7 +81,9 @@ export function adminService(): ServiceClientConstructor {
 }
 
 /** Serves the AdminService. Without TLS only on loopback: throws `TypeError` otherwise. */
-export async function openAdminServer({ host, port, tls, handlers }: AdminServerOptions): Promise<AdminServer> {
+export async function openAdminServer(options: AdminServerOptions): Promise<AdminServer> {
+  checkOptions("options", options, { host: "string", port: "number", tls: "object?", handlers: "object" });
+  const { host, port, tls, handlers } = options;
   if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
     throw new TypeError("gRPC without TLS listens on loopback only");
   const { experimental, Server, ServerCredentials } = grpc();

@@ -9,7 +9,7 @@ import type {
   ClientWritableStream,
   ServiceError,
 } from "@grpc/grpc-js";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { grpc } from "../grpc.ts";
 import type { Message } from "./open-data-server.ts";
 import { type DataServices, dataServices } from "./services.ts";
@@ -38,7 +38,10 @@ export interface DataChannel {
 type Done = (error: ServiceError | null, reply?: Message) => void;
 
 /** Opens a channel to a service; it connects with its first call. */
-export function openDataChannel(service: keyof DataServices, { address, timeoutMs, ...given }: DataChannelOptions): DataChannel {
+export function openDataChannel(service: keyof DataServices, input: DataChannelOptions): DataChannel {
+  checkOptions("input", input, { address: "string", tls: "object?", timeoutMs: "number?" });
+  checkArgument("service", service, "string");
+  const { address, timeoutMs, ...given } = input;
   const { credentials, status } = grpc();
   let { tls } = given;
   const Service = dataServices()[service];

@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import { type DataChannelOptions, openDataChannel } from "./data-channel.ts";
 import type { Message } from "./open-data-server.ts";
 
@@ -47,6 +48,7 @@ export const PIECE_BYTES = 1 << 18;
  * ```
  */
 export function openObjectClient(options: DataChannelOptions): ObjectClient {
+  checkOptions("options", options, { address: "string", tls: "object?", timeoutMs: "number?" });
   const { ask, receive, send, close } = openDataChannel("seneschal.storage.v1.ObjectService", options);
   return {
     createBucket: async (bucket, tenant = "") => (await ask("CreateBucket", { tenant, bucket }))["created"] === true,

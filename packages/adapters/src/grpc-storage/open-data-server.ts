@@ -9,7 +9,7 @@ import type {
   sendUnaryData,
   UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { grpc } from "../grpc.ts";
 import { type DataServices, dataServices } from "./services.ts";
 
@@ -73,6 +73,16 @@ const IDLE_MS = 60_000;
  * Without TLS it listens on loopback only: throws `TypeError` otherwise.
  */
 export async function openDataServer(options: DataServerOptions): Promise<DataServer> {
+  checkOptions("options", options, {
+    host: "string",
+    port: "number",
+    tls: "object?",
+    handlers: "object",
+    failure: "function",
+    idleTimeoutMs: "number?",
+    onConnection: "function?",
+    onHandshakeError: "function?",
+  });
   const { host, port, tls } = options;
   if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
     throw new TypeError("the data path without TLS listens on loopback only");

@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { type DataChannel, type DataChannelOptions, openDataChannel } from "./data-channel.ts";
 import { PIECE_BYTES } from "./object-client.ts";
@@ -23,6 +23,7 @@ const deviceErrors: readonly BlobDeviceErrorCode[] = [
 
 /** Opens the fragment service of a node. Whatever is no answer of the device itself is `device_unavailable`. */
 export function openRemoteDevices(options: DataChannelOptions): RemoteDevices {
+  checkOptions("options", options, { address: "string", tls: "object?", timeoutMs: "number?" });
   const { ask, receive, send, setSecureContext, close } = openDataChannel("seneschal.storage.v1.FragmentService", options);
 
   const settled = async <T>(device: string, work: () => Promise<T>): Promise<T> => {

@@ -1,3 +1,5 @@
+import { checkOptions } from "@seneschal/kernel";
+
 /** Keeps calls away from a peer that fails: open after `failures` in a row, one probe every `probeMs`. */
 export interface Breaker {
   /** Runs the call, or throws `open()` without calling. */
@@ -13,7 +15,9 @@ export interface BreakerOptions {
   readonly refuse: () => Error;
 }
 
-export function openBreaker({ failures, probeMs, now, refuse }: BreakerOptions): Breaker {
+export function openBreaker(options: BreakerOptions): Breaker {
+  checkOptions("options", options, { failures: "number", probeMs: "number", now: "function", refuse: "function" });
+  const { failures, probeMs, now, refuse } = options;
   let failed = 0;
   let probeAt = 0;
   return {

@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { Agent, fetch as undiciFetch } from "undici";
 
 /** What a client shows and whom it trusts. All PEM. */
@@ -38,6 +38,7 @@ export interface IdentityFetch {
  * ```
  */
 export function mtlsFetch(identity: TlsIdentity): IdentityFetch {
+  checkArgument("identity", identity, "object");
   const timeout = identity.timeout ?? 30_000;
   const agent = new Agent({
     headersTimeout: timeout,

@@ -1,5 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { checkArgument } from "@seneschal/kernel";
 
 /** Decides which hosts may be called at an address that somebody else chose. */
 export interface TargetGuard {
@@ -39,6 +40,7 @@ const special6 = ["::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", 
  * anything.
  */
 export function targetGuard(allowed: readonly string[]): TargetGuard {
+  checkArgument("allowed", allowed, "array");
   // A list of their own each: one list takes an IPv4 address for its mapped form too.
   const special = { ipv4: blockList(special4), ipv6: blockList(special6) };
   const addresses = blockList(allowed.filter((entry) => isIP(entry.split("/")[0] ?? "") !== 0));

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { createRemoteJWKSet, type JWTVerifyGetKey, customFetch as joseFetch } from "jose";
 import type { Configuration, CustomFetch } from "openid-client";
 import { backEnd } from "../back-end.ts";
@@ -38,7 +38,16 @@ const RETRY_MS = 5000;
  * The keys of an OpenID provider, found by discovery (OpenID Connect Discovery 1.0) on first use, so that a provider that is down
  * keeps nobody from starting. What cannot be fetched is `service_unavailable`.
  */
-export function oidcKeys({ issuerUrl, clientId, jwksRefreshMs, allowHttp, ca }: OidcOptions, now: () => number): OidcKeys {
+export function oidcKeys(options: OidcOptions, now: () => number): OidcKeys {
+  checkOptions("options", options, {
+    issuerUrl: "string",
+    clientId: "string",
+    jwksRefreshMs: "number",
+    allowHttp: "boolean",
+    ca: "string?",
+  });
+  checkArgument("now", now, "function");
+  const { issuerUrl, clientId, jwksRefreshMs, allowHttp, ca } = options;
   const { allowInsecureRequests, customFetch, discovery, None } = openidClient();
   const own = ca === undefined ? undefined : mtlsFetch({ ca }).fetch;
   let found: Promise<{ readonly provider: OidcProvider; readonly keys: JWTVerifyGetKey }> | undefined;

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { type JWTVerifyGetKey, jwtVerify } from "jose";
 import { invalidToken, TOKEN_ALGORITHMS, tokenRefusal } from "./token-verifier.ts";
 
@@ -28,6 +28,13 @@ export function serviceAccountVerifier(options: {
   readonly clockSkewMs: number;
   readonly now: () => number;
 }): ServiceAccountVerifier {
+  checkOptions("options", options, {
+    keys: "function",
+    issuer: "string",
+    audience: "string",
+    clockSkewMs: "number",
+    now: "function",
+  });
   const { keys, issuer, audience, clockSkewMs, now } = options;
   return {
     async verify(token) {

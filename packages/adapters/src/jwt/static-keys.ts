@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
 import { invalidToken } from "./token-verifier.ts";
 
@@ -11,6 +11,7 @@ const CURVES: Readonly<Record<string, string>> = { prime256v1: "ES256", secp384r
  * another kind, and for RSA below 2048 bits. Symmetric keys in a set are refused.
  */
 export function staticKeys(text: string): JWTVerifyGetKey {
+  checkArgument("text", text, "string");
   const trimmed = text.trim();
   return trimmed.startsWith("{") ? keySet(trimmed) : singleKey(trimmed);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isOrganizationId } from "@seneschal/core/keys";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 
 /** What a token says of its bearer, checked. Times in milliseconds since the epoch. */
@@ -73,6 +73,16 @@ const REMEMBER_MS = 300_000;
  * have. What it verified is remembered by hash in a bounded, least-recently-used cache until the token expires.
  */
 export function tokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  checkOptions("options", options, {
+    keys: "function",
+    issuer: "string",
+    audiences: "array",
+    clockSkewMs: "number",
+    maxAgeMs: "number?",
+    claims: "object?",
+    now: "function",
+    cacheSize: "number?",
+  });
   const { keys, issuer, audiences, clockSkewMs, maxAgeMs, claims: mapping = AS_THEY_ARE, now, cacheSize = 10_000 } = options;
   const remembered = new Map<string, { readonly claims: TokenClaims; readonly until: number }>();
 

@@ -1,4 +1,4 @@
-import { CodedError, type Json, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkOptions, type Json, type JsonObject } from "@seneschal/kernel";
 import type { Migratable, MigratedRow, Migration, MigrationState, StoreErrorCode } from "@seneschal/kernel/ports";
 import { checkFence, checkImport, checkImporting, markText, parseMark } from "../migration/mark.ts";
 import { bytes, layout, rangeOf } from "./layout.ts";
@@ -114,11 +114,13 @@ const log: LevelKind = {
 
 /** The store in a LevelDB directory, to be moved. Throws as `openLevelStore` does. */
 export function openLevelStoreMigratable(options: { readonly path: string }): Promise<Migratable> {
+  checkOptions("options", options, { path: "string" });
   return openMigratable(options.path, store);
 }
 
 /** The log in a LevelDB directory, to be moved. Throws as `openLevelLog` does. */
 export function openLevelLogMigratable(options: { readonly path: string }): Promise<Migratable> {
+  checkOptions("options", options, { path: "string" });
   return openMigratable(options.path, log);
 }
 

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { checkEntry, decodeEntry, emptyHead, encodeEntry } from "@seneschal/kernel/log";
 import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/kernel/ports";
 import { InFlight } from "../in-flight.ts";
@@ -26,6 +26,7 @@ const range = { entries: { gte: bytes("l/"), lt: bytes("l0") }, snapshots: { gte
  *   holds something else.
  */
 export async function openLevelLog(options: { readonly path: string }): Promise<ReplicatedLog> {
+  checkOptions("options", options, { path: "string" });
   const db = await openLevel(options.path);
   let head: LogHead;
   let first: number;

@@ -1,4 +1,4 @@
-import { CodedError, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkOptions, type JsonObject } from "@seneschal/kernel";
 import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   auditCollection,
@@ -57,6 +57,7 @@ export interface LevelStoreOptions extends StoreSchema {
  * ```
  */
 export async function openLevelStore(options: LevelStoreOptions): Promise<DocumentStore> {
+  checkOptions("options", options, { path: "string", collections: "object", auditIndexes: "object?", auditTime: "string?" });
   const schema = compileSchema(options);
   const db = await openLevel(options.path);
   let head: StoreHead;

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import type { LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
 
 /** Options of {@link circuitBreaker}. */
@@ -26,7 +26,10 @@ export interface GuardedLog extends ReplicatedLog {
  * const log = circuitBreaker(await openEtcdLog({ endpoints, prefix: "/seneschal/quota" }));
  * ```
  */
-export function circuitBreaker(log: ReplicatedLog, { probeMs = 500, onChange }: CircuitBreakerOptions = {}): GuardedLog {
+export function circuitBreaker(log: ReplicatedLog, options: CircuitBreakerOptions = {}): GuardedLog {
+  checkOptions("options", options, { probeMs: "number?", onChange: "function?" });
+  checkArgument("log", log, "object");
+  const { probeMs = 500, onChange } = options;
   const closing = new AbortController();
   let open = false;
   let probing: Promise<void> = Promise.resolve();

@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import type { Proposed, Replicated } from "@seneschal/kernel/log";
 
 /** A process that can sequence: its id, and where the others reach it. */
@@ -55,6 +56,13 @@ export interface Sequencer<Command, Result> {
 export async function openSequencer<State, Command, Result>(
   options: SequencerOptions<State, Command, Result>,
 ): Promise<Sequencer<Command, Result>> {
+  checkOptions("options", options, {
+    replicated: "object",
+    lease: "object",
+    self: "object",
+    every: "function",
+    forward: "function",
+  });
   const { replicated, lease, self, forward, every } = options;
   let holder: Holder | undefined;
   let closed = false;

@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import { type DestinationStream, type Logger as Pino, pino } from "pino";
 import { redact } from "./redact.ts";
 
@@ -18,7 +19,9 @@ export interface LoggerOptions {
 }
 
 /** JSON lines, time in RFC 3339, level by name, every record through {@link redact}. */
-export function openLogger({ level = "info", destination }: LoggerOptions = {}): Logger {
+export function openLogger(input: LoggerOptions = {}): Logger {
+  checkOptions("input", input, { level: "string?", destination: "object?" });
+  const { level = "info", destination } = input;
   const options = {
     level,
     base: null,

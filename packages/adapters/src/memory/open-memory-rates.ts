@@ -1,4 +1,4 @@
-import { type RateWindow, takeFrom } from "@seneschal/kernel";
+import { checkArgument, type RateWindow, takeFrom } from "@seneschal/kernel";
 import type { Random, RateCounter } from "@seneschal/kernel/ports";
 
 /**
@@ -6,6 +6,7 @@ import type { Random, RateCounter } from "@seneschal/kernel/ports";
  * it began goes. Nothing is moved at a call that is counted again, as a map that is always rewritten burdens the garbage collector.
  */
 export function openMemoryRates(random: Random, maxKeys = 100_000): RateCounter {
+  checkArgument("random", random, "function");
   let younger = new Map<string, RateWindow>();
   let older = new Map<string, RateWindow>();
   return {

@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { boundedLabel } from "./bounded-label.ts";
 
@@ -38,15 +39,9 @@ export interface Owners {
 const FEW: Owners = { kind: "organization", named: [], most: 50 };
 
 /** Opens a registry with the HTTP metrics every service has and the process metrics. */
-export function openMetrics({
-  prefix,
-  version,
-  owners = FEW,
-}: {
-  readonly prefix: string;
-  readonly version: string;
-  readonly owners?: Owners;
-}): Metrics {
+export function openMetrics(options: { readonly prefix: string; readonly version: string; readonly owners?: Owners }): Metrics {
+  checkOptions("options", options, { prefix: "string", version: "string", owners: "object?" });
+  const { prefix, version, owners = FEW } = options;
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });

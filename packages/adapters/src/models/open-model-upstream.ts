@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { mtlsFetch } from "../http/index.ts";
 
 export interface ModelUpstreamOptions {
@@ -32,7 +32,9 @@ export interface ModelUpstream {
 }
 
 /** Opens nothing yet: connections are made by calls, and kept alive. */
-export function openModelUpstream({ url, apiKey, ca, timeout }: ModelUpstreamOptions): ModelUpstream {
+export function openModelUpstream(options: ModelUpstreamOptions): ModelUpstream {
+  checkOptions("options", options, { url: "string", apiKey: "string?", ca: "string?", timeout: "number" });
+  const { url, apiKey, ca, timeout } = options;
   const http = mtlsFetch({ timeout, ...(ca === undefined ? {} : { ca }) });
   const base = url.replace(/\/+$/, "");
   return {

@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/kernel";
+import { checkOptions, isCoded } from "@seneschal/kernel";
 import type {
   CompiledPolicy,
   PolicyAnswer,
@@ -39,6 +39,16 @@ const HERE = 5;
  * ```
  */
 export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): PolicyEngine {
+  checkOptions("options", options, {
+    budgets: "object?",
+    print: "function?",
+    threads: "number?",
+    deadline: "number?",
+    allow: "array?",
+    deny: "array?",
+    builtins: "array?",
+    tests: "boolean?",
+  });
   const { budgets, print, threads = 2, deadline = 5000, ...compileOptions } = options;
   const { allow, deny, builtins } = compileOptions;
   const settings: PolicyWorkerSettings = {

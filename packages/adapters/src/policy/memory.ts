@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "@seneschal/kernel";
+import { checkOptions } from "@seneschal/kernel";
 import type { PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource } from "@seneschal/kernel/ports";
 
 export interface MemoryPolicyOptions {
@@ -15,6 +16,7 @@ export interface MemoryPolicyOptions {
 
 /** An engine that answers what it is told to: for tests of what calls a policy engine. What `answer` throws is an error answer. */
 export function memoryPolicyEngine(options: MemoryPolicyOptions): PolicyEngine {
+  checkOptions("options", options, { packages: "function", problems: "function?", answer: "function" });
   const problems = (sources: readonly PolicySource[]): readonly PolicyProblem[] => options.problems?.(sources) ?? [];
   return {
     name: "memory",

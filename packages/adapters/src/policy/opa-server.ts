@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CodedError, type Json, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkOptions, type Json, type JsonObject } from "@seneschal/kernel";
 import type { PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource, PolicyWork } from "@seneschal/kernel/ports";
 import { mountModule, parseModule } from "@seneschal/rego";
 
@@ -48,6 +48,14 @@ interface Mount {
  * reached; an evaluation then is an error answer with code `opa_unreachable`: the caller denies.
  */
 export function opaServerPolicyEngine(options: OpaServerOptions): PolicyEngine {
+  checkOptions("options", options, {
+    url: "string",
+    token: "string?",
+    timeout: "number?",
+    maxReply: "number?",
+    fetch: "function?",
+    before: "object?",
+  });
   const { url, token, timeout = 1_000, maxReply = 8_000_000 } = options;
   const send = options.fetch ?? fetch;
   /** Asked longest ago first. */

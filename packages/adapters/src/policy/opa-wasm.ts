@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import type { Json, JsonObject } from "@seneschal/kernel";
+import { checkOptions } from "@seneschal/kernel";
 import type { PolicyAnswer, PolicyEngine, PolicySource } from "@seneschal/kernel/ports";
 import { check, compileCached } from "@seneschal/rego";
 import { missingBackEnd } from "../back-end.ts";
@@ -20,6 +21,7 @@ export interface OpaWasmOptions {
  * `time.now_ns` is the SDK's own.
  */
 export function opaWasmPolicyEngine(options: OpaWasmOptions): PolicyEngine {
+  checkOptions("options", options, { build: "function" });
   return {
     name: "opa-wasm",
     check: async (sources) => check(sources),

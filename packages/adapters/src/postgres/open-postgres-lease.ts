@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import type { Candidate, Holder, SequencerLease } from "../log/open-sequencer.ts";
 import { connectPostgres, type PostgresOptions } from "./connect.ts";
 
@@ -12,6 +13,15 @@ export interface PostgresLeaseOptions extends PostgresOptions {
 
 /** A {@link SequencerLease} in PostgreSQL: one row that expires by the database's clock. */
 export async function openPostgresLease(options: PostgresLeaseOptions): Promise<SequencerLease & { close(): Promise<void> }> {
+  checkOptions("options", options, {
+    name: "string",
+    self: "object",
+    ttlMs: "number?",
+    url: "string",
+    namespace: "string?",
+    poolSize: "number?",
+    timeoutMs: "number?",
+  });
   const { pool, namespace } = connectPostgres(options);
   const { self, name, ttlMs = 5000 } = options;
   const table = `${namespace}.leases`;

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { checkEntry, decodeEntry, encodeEntry } from "@seneschal/kernel/log";
 import type { AppendResult, LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "@seneschal/kernel/ports";
 import type pg from "pg";
@@ -38,6 +38,13 @@ class NotSent extends Error {}
  * @throws CodedError `log_moved`, `log_incomplete` at a migration's mark; `log_misconfigured`, `no_quorum`.
  */
 export async function openPostgresLog(options: PostgresLogOptions): Promise<ReplicatedLog> {
+  checkOptions("options", options, {
+    name: "string",
+    url: "string",
+    namespace: "string?",
+    poolSize: "number?",
+    timeoutMs: "number?",
+  });
   if (!/^[a-z][a-z0-9_]{0,29}$/.test(options.name))
     throw new CodedError<LogErrorCode>("log_misconfigured", "the name of a log must match [a-z][a-z0-9_]{0,29}", {
       name: options.name,

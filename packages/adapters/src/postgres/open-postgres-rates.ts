@@ -1,4 +1,4 @@
-import { CodedError, judgeTake, RATE_SLICES, sliceOf } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions, judgeTake, RATE_SLICES, sliceOf } from "@seneschal/kernel";
 import type { Random, RateCounter } from "@seneschal/kernel/ports";
 import { connectPostgres, type PostgresOptions } from "./connect.ts";
 
@@ -14,6 +14,8 @@ const PURGE_MS = 60_000;
  * Throws what connecting throws, and `store_misconfigured` for a bad namespace.
  */
 export async function openPostgresRates(options: PostgresOptions, random: Random): Promise<RateCounter> {
+  checkOptions("options", options, { url: "string", namespace: "string?", poolSize: "number?", timeoutMs: "number?" });
+  checkArgument("random", random, "function");
   const { pool, namespace } = connectPostgres({ poolSize: 4, ...options });
   const table = `${namespace}.rates`;
   const client = await pool.connect();

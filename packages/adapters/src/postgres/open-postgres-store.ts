@@ -1,4 +1,4 @@
-import { CodedError, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkOptions, type JsonObject } from "@seneschal/kernel";
 import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   auditCollection,
@@ -46,6 +46,15 @@ export interface PostgresStoreOptions extends PostgresOptions, StoreSchema {}
  *   `invalid_schema`.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<DocumentStore> {
+  checkOptions("options", options, {
+    url: "string",
+    namespace: "string?",
+    poolSize: "number?",
+    timeoutMs: "number?",
+    collections: "object",
+    auditIndexes: "object?",
+    auditTime: "string?",
+  });
   const schema = compileSchema(options);
   const database = connectPostgres(options);
   const { pool, namespace } = database;

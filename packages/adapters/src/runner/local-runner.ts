@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { checkOptions } from "@seneschal/kernel";
 
 /** One line of a command's output. */
 export interface RunnerLine {
@@ -47,7 +48,9 @@ const MAX_LINE = 16_384;
  * The local runner, for demonstration and tests. It gives commands a bare environment (PATH and what is passed), never
  * that of this process; it isolates nothing else: whoever may submit work may do what this process may do.
  */
-export function localRunner({ now, graceMs = 5000, lines: limit = 10_000, keep = 1000 }: LocalRunnerOptions): LocalRunner {
+export function localRunner(options: LocalRunnerOptions): LocalRunner {
+  checkOptions("options", options, { now: "function", graceMs: "number?", lines: "number?", keep: "number?" });
+  const { now, graceMs = 5000, lines: limit = 10_000, keep = 1000 } = options;
   const jobs = new Map<string, Job>();
 
   const signal = (child: ChildProcess, name: "SIGTERM" | "SIGKILL"): void => {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { SmartReading } from "@seneschal/core/storage";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { backEnd } from "../back-end.ts";
 import { parseSmartctl } from "./parse-smartctl.ts";
 
@@ -52,6 +52,7 @@ export async function readSmartFile(path: string): Promise<SmartReading | undefi
 
 /** A reading from its wire form, `wear_percent` and the other three; absent stays absent. */
 export function smartReadingOf(wire: PlainReading): SmartReading {
+  checkArgument("wire", wire, "object");
   return {
     ...(wire.wear_percent === undefined ? {} : { wearPercent: wire.wear_percent }),
     ...(wire.bad_sectors === undefined ? {} : { badSectors: wire.bad_sectors }),

@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
 
 /** Milliseconds that a batch may take, its retries included: a collector that is down must not hold up the end of the process. */
@@ -35,6 +36,13 @@ export interface Telemetry {
  * ```
  */
 export async function openTelemetry(options: TelemetryOptions): Promise<Telemetry> {
+  checkOptions("options", options, {
+    endpoint: "string",
+    headers: "object?",
+    sampleRatio: "number",
+    version: "string",
+    onProblem: "function",
+  });
   const { endpoint, headers = {}, sampleRatio, version, onProblem } = options;
   const [api, sdk, { AsyncLocalStorageContextManager }, { W3CTraceContextPropagator }, { resourceFromAttributes }, otlp] =
     await Promise.all([

@@ -9,7 +9,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import { isCoded } from "@seneschal/kernel";
+import { checkArgument, isCoded } from "@seneschal/kernel";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -32,6 +32,9 @@ export async function inSpan<T>(
   work: () => T | Promise<T>,
   kind: "internal" | "client" = "internal",
 ): Promise<T> {
+  checkArgument("name", name, "string");
+  checkArgument("attributes", attributes, "object");
+  checkArgument("work", work, "function");
   const tracer = recorder();
   if (tracer === undefined) return work();
   const options = { attributes, kind: kind === "client" ? SpanKind.CLIENT : SpanKind.INTERNAL };
@@ -55,6 +58,10 @@ export async function inServerSpan<T extends { readonly status: number }>(
   attributes: Attributes,
   work: () => Promise<T>,
 ): Promise<T> {
+  checkArgument("name", name, "string");
+  checkArgument("headers", headers, "object");
+  checkArgument("attributes", attributes, "object");
+  checkArgument("work", work, "function");
   const tracer = recorder();
   if (tracer === undefined) return work();
   const parent = propagation.extract(ROOT_CONTEXT, headers);
@@ -84,6 +91,9 @@ export function traceHeaders(): Record<string, string> {
 
 /** The same object; calls of the named methods run in spans `<prefix> <method>`. */
 export function spanned<T extends object>(target: T, prefix: string, methods: readonly (keyof T & string)[]): T {
+  checkArgument("target", target, "object");
+  checkArgument("prefix", prefix, "string");
+  checkArgument("methods", methods, "array");
   const named = new Set<PropertyKey>(methods);
   return new Proxy(target, {
     get(object, name) {

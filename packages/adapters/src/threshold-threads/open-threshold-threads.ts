@@ -1,6 +1,6 @@
 import type { EntryOutcome, TranscriptWork } from "@seneschal/crypto/custody";
 import { type CrkWithShares, Share, type ThresholdWork } from "@seneschal/crypto/threshold";
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type { Random, WorkerPoolState } from "@seneschal/kernel/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
 import { type SentMaterial, type ThresholdOutcome, type ThresholdTask, UNKNOWN_HEAD } from "./messages.ts";
@@ -37,7 +37,9 @@ const PIECE = 64;
  * await threads.close();
  * ```
  */
-export function openThresholdThreads({ random, threads = 2, deadline = 60_000 }: ThresholdThreadsOptions): ThresholdThreads {
+export function openThresholdThreads(options: ThresholdThreadsOptions): ThresholdThreads {
+  checkOptions("options", options, { random: "function", threads: "number?", deadline: "number?" });
+  const { random, threads = 2, deadline = 60_000 } = options;
   const pool = openWorkerPool<ThresholdTask, ThresholdOutcome>({
     name: "threshold",
     module: new URL("./worker", import.meta.url),

@@ -10,7 +10,7 @@ import {
   type RevocationList,
   verifyRevocationList,
 } from "@seneschal/crypto/x509";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { type CertificateIdentity, untrusted } from "./verify-peer.ts";
 
@@ -52,6 +52,13 @@ const SKEW_MS = 60_000;
  * force: an attacker who replays yesterday's list revives nobody. Before the first fetch that succeeds everybody is untrusted.
  */
 export function openRevocations(options: RevocationOptions): Revocations {
+  checkOptions("options", options, {
+    url: "string",
+    trustedCa: "string",
+    now: "function",
+    provider: "object",
+    onRevoked: "function?",
+  });
   const { url, now, provider, onRevoked } = options;
   const authorities = parseCertificates(options.trustedCa);
   let lists: ReadonlyMap<string, RevocationList> = new Map();

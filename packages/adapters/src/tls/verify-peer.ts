@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { parseCertificate } from "@seneschal/crypto/x509";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 
 /** The client certificate and the TLS layer's verdict on it. */
 export interface PresentedCertificate {
@@ -51,6 +51,7 @@ const parsed = new WeakMap<Uint8Array, Parsed>();
  * resumed session: times are checked again on every request. Revocation is the caller's to check.
  */
 export function verifyPeer(peer: PresentedCertificate | undefined, now: number): CertificateIdentity {
+  checkArgument("now", now, "number");
   if (peer === undefined) throw new CodedError<CertificateErrorCode>("certificate_required", "certificate required");
   if (peer.error === "CERT_HAS_EXPIRED") throw expired();
   if (!peer.authorized) throw untrusted(REASONS[peer.error ?? ""] ?? "unknown issuer");

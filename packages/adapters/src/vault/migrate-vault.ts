@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { AuditDraft, CryptoProvider, DocumentStore, Random, TransitKeyInfo, Vault } from "@seneschal/kernel/ports";
 import { openStoredKey, storedKeyNames } from "./open-embedded-vault.ts";
 import { openHttpVault } from "./open-http-vault.ts";
@@ -43,6 +44,11 @@ export async function migrateVault(
   at: string,
   audit: (moved: MigratedKeys) => AuditDraft,
 ): Promise<MigratedKeys | undefined> {
+  checkArgument("parts", parts, "object");
+  checkArgument("unseal", unseal, "object");
+  checkArgument("target", target, "object");
+  checkArgument("at", at, "string");
+  checkArgument("audit", audit, "function");
   const { store, crypto } = parts;
   const stored = await storedSeal(store);
   if (stored === undefined) throw vaultError("vault_invalid", "the vault has no seal yet", { reason: "not_initialized" });
@@ -75,7 +81,9 @@ export async function migrateVault(
  * Opens an embedded vault again whose keys are not all moved; those that the server has taken stay there, and are the same. `false`: no move is under way. What is
  * complete is not undone: the server may have made newer versions since.
  */
-export async function abortVaultMigration({ store, random }: Pick<Parts, "store" | "random">): Promise<boolean> {
+export async function abortVaultMigration(given: Pick<Parts, "store" | "random">): Promise<boolean> {
+  checkArgument("given", given, "object");
+  const { store, random } = given;
   const stored = await storedSeal(store);
   if (stored?.doc["kind"] !== MOVED || stored.doc["done"] === true) return false;
   await putSeal({ store, random }, sealBelow(stored.doc), stored.version);

@@ -1,5 +1,6 @@
 import { base64, fromBase64, fromUtf8, utf8 } from "@seneschal/crypto";
 import type { JsonObject } from "@seneschal/kernel";
+import { checkOptions } from "@seneschal/kernel";
 import type {
   BatchItem,
   Clock,
@@ -88,6 +89,7 @@ export async function openEmbeddedVault(options: {
   readonly clock: Clock;
   readonly unseal: Unseal;
 }): Promise<EmbeddedVault> {
+  checkOptions("options", options, { store: "object", crypto: "object", random: "function", clock: "object", unseal: "object" });
   const { store, crypto, random, clock } = options;
   let root: Uint8Array | undefined = await unsealRootKey(store, crypto, random, options.unseal);
   await forgetOldSeals(options);

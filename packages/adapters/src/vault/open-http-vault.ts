@@ -1,4 +1,5 @@
 import type { CodedError } from "@seneschal/kernel";
+import { checkOptions } from "@seneschal/kernel";
 import type { BatchItem, TransitKeyInfo, Vault, VaultErrorCode } from "@seneschal/kernel/ports";
 import { demandSuccess, type VaultAnswer, type VaultConnection } from "./vault-connection.ts";
 import { assertKeyName, CIPHERTEXT_FAULTS, type CiphertextFault, ciphertextError, vaultError } from "./vault-error.ts";
@@ -19,6 +20,7 @@ export function openHttpVault(options: {
   /** Default `transit`. */
   readonly mount?: string;
 }): Vault {
+  checkOptions("options", options, { connection: "object", mount: "string?" });
   const { connection, mount = "transit" } = options;
   const known = new Set<string>();
 

@@ -1,4 +1,4 @@
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { CodedError, checkArgument, isCoded } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { backEnd } from "../back-end.ts";
 import { type Pkcs11Js, type Pkcs11Key, type TokenKey, withTokenKey } from "../pkcs11/with-token-key.ts";
@@ -17,11 +17,11 @@ const AAD = Buffer.from("seneschal/unseal-key/v1");
  */
 export function openPkcs11Wrapper(
   key: Pkcs11Key,
-  {
-    random,
-    load = backEnd("pkcs11js"),
-  }: { readonly random: Random /** Default: the installed `pkcs11js`. */; readonly load?: () => unknown },
+  given: { readonly random: Random /** Default: the installed `pkcs11js`. */; readonly load?: () => unknown },
 ): KeyWrapper {
+  checkArgument("key", key, "object");
+  checkArgument("given", given, "object");
+  const { random, load = backEnd("pkcs11js") } = given;
   const within = async <R>(use: (key: TokenKey) => R): Promise<R> => {
     try {
       return withTokenKey(load() as Pkcs11Js, key, "secret", use);

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
+import { checkOptions } from "@seneschal/kernel";
 import { vaultError } from "./vault-error.ts";
 
 /** How the client proves itself. */
@@ -60,6 +61,17 @@ const MAX_ANSWER = 32 * 1024 * 1024;
  * once more when the server refuses the token. Tokens appear in no error.
  */
 export function connectVault(options: VaultConnectionOptions): VaultConnection {
+  checkOptions("options", options, {
+    address: "string",
+    auth: "object",
+    namespace: "string?",
+    ca: "string?",
+    cert: "string?",
+    key: "string?",
+    timeout: "number?",
+    lookup: "function?",
+    now: "function",
+  });
   const base = new URL(options.address);
   const secure = base.protocol === "https:";
   const tls = {

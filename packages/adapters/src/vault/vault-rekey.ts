@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { AuditDraft, CryptoProvider, Del, DocumentStore, Put, Random } from "@seneschal/kernel/ports";
 import { vaultError } from "./vault-error.ts";
 import { sealOfExport } from "./vault-export.ts";
@@ -20,6 +21,8 @@ interface Parts {
  * stored nowhere. Throws `vault_invalid` when the vault has keys, or for a weak passphrase.
  */
 export async function initVault(parts: Parts, seal: NewSeal, audit?: AuditDraft): Promise<readonly string[]> {
+  checkArgument("parts", parts, "object");
+  checkArgument("seal", seal, "object");
   const { crypto, random } = parts;
   const root = random(32);
   const { doc, shares } = await sealRoot(crypto, random, seal, root).finally(() => root.fill(0));
@@ -50,6 +53,9 @@ async function begin({ store, random }: Parts, doc: JsonObject, audit?: AuditDra
  * not open the vault, `vault_invalid` for a new passphrase that is weak.
  */
 export async function rekeyVault(parts: Parts, from: Unseal, to: NewSeal, audit?: AuditDraft): Promise<readonly string[]> {
+  checkArgument("parts", parts, "object");
+  checkArgument("from", from, "object");
+  checkArgument("to", to, "object");
   const { store, crypto, random } = parts;
   const current = await storedSeal(store);
   if (current === undefined) throw vaultError("vault_invalid", "the vault has no seal yet", { reason: "not_initialized" });
@@ -70,11 +76,14 @@ export async function rekeyVault(parts: Parts, from: Unseal, to: NewSeal, audit?
 
 /** The seal in shares that waits for {@link verifyRekey}. */
 export async function stagedSeal(store: DocumentStore) {
+  checkArgument("store", store, "object");
   return (await store.get(SEALS, NEXT))?.doc;
 }
 
 /** Puts the seal in force whose shares gave `key`. Throws `vault_unavailable` when they do not open the root key, `vault_invalid` when no seal waits. */
 export async function verifyRekey(parts: Parts, key: Uint8Array, audit?: AuditDraft): Promise<void> {
+  checkArgument("parts", parts, "object");
+  checkArgument("key", key, "bytes");
   const { store, crypto } = parts;
   const [current, next] = [await storedSeal(store), await store.get(SEALS, NEXT)];
   if (next === undefined || current === undefined) throw vaultError("vault_invalid", "no new seal waits", { reason: "no_rekey" });

@@ -1,6 +1,6 @@
 import { ARGON2_DEFAULT, assertPassphrase, base64, canonicalJson, fromBase64, utf8 } from "@seneschal/crypto";
 import { type SplitRecord, splitSecret } from "@seneschal/crypto/threshold";
-import { isCoded, type JsonObject } from "@seneschal/kernel";
+import { checkArgument, isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Argon2Params, CryptoProvider, DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
 import { vaultError } from "./vault-error.ts";
 
@@ -35,6 +35,7 @@ const AAD = "seneschal/vault-root/v1";
 
 /** The seal of the vault in this store; `undefined` where none was made. */
 export function storedSeal(store: DocumentStore): Promise<Stored | undefined> {
+  checkArgument("store", store, "object");
   return store.get(SEALS, ROOT);
 }
 
@@ -101,11 +102,15 @@ function requirePassphrase(passphrase: string): void {
 
 /** A seal, also where the vault is being moved. */
 export function sealBelow(doc: JsonObject): JsonObject {
+  checkArgument("doc", doc, "object");
   return doc["kind"] === MOVED ? (doc["seal"] as JsonObject) : doc;
 }
 
 /** The root key out of its sealed document. Throws `vault_invalid` for a vault that was moved, `vault_unavailable` when the unseal key is not the right one. */
 export async function openSeal(crypto: CryptoProvider, unseal: Unseal, doc: JsonObject): Promise<Uint8Array> {
+  checkArgument("crypto", crypto, "object");
+  checkArgument("unseal", unseal, "object");
+  checkArgument("doc", doc, "object");
   refuseMoved(doc);
   if (doc["kind"] !== unseal.kind) {
     throw vaultError("vault_unavailable", `the vault is sealed with a ${String(doc["kind"])}, not with a ${unseal.kind}`);
@@ -139,6 +144,7 @@ function refuseMoved(doc: JsonObject): void {
 
 /** What is public of the shares that open a seal. Throws `vault_unavailable` for a seal that is not in shares, or damaged; `vault_invalid` for a vault that was moved. */
 export function sharesOf(doc: JsonObject): SplitRecord {
+  checkArgument("doc", doc, "object");
   refuseMoved(doc);
   const shares = doc["shares"] as StoredShares | undefined;
   if (doc["kind"] !== "shamir" || shares === undefined)

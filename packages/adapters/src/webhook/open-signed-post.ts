@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import { mtlsFetch } from "../http/mtls-fetch.ts";
 import type { TargetGuard } from "../http/target-guard.ts";
 
@@ -35,7 +35,16 @@ export interface SignedPost {
  * await hook.close();
  * ```
  */
-export function openSignedPost({ url, secret, now, timeoutMs = 5000, guard, ca }: SignedPostOptions): SignedPost {
+export function openSignedPost(options: SignedPostOptions): SignedPost {
+  checkOptions("options", options, {
+    url: "string",
+    secret: "string",
+    now: "function",
+    timeoutMs: "number?",
+    guard: "object?",
+    ca: "string?",
+  });
+  const { url, secret, now, timeoutMs = 5000, guard, ca } = options;
   const key = webhookKey(secret);
   if (key === undefined) throw new TypeError("the webhook's secret is not whsec_ and the base64 of 24 to 64 bytes");
   const own =

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { WorkerPool, WorkerPoolErrorCode, WorkerPoolState } from "@seneschal/kernel/ports";
 import type { SentOutcome, SentTask, WorkerStart } from "./messages.ts";
 import { OwnerQueues } from "./owner-queues.ts";
@@ -75,6 +75,18 @@ const LARGEST = 0x7fffffff;
  * ```
  */
 export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): WorkerPool<Input, Output> {
+  checkOptions("options", options, {
+    name: "string",
+    module: "object",
+    settings: "any",
+    workers: "number",
+    deadline: "number",
+    waitingPerOwner: "number",
+    waiting: "number?",
+    batch: "number?",
+    inHand: "number?",
+    idle: "number?",
+  });
   const { name, module, settings, workers, deadline, waitingPerOwner, batch = 1, inHand: messagesInHand = 1, idle } = options;
   const most = options.waiting ?? waitingPerOwner * 16;
   // Where this runs from source, so do the workers.

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { checkArgument } from "@seneschal/kernel";
 import type { SentOutcome, SentTask, WorkerStart } from "./messages.ts";
 
 /** After so many milliseconds what is done is sent, though more tasks of the same message are left. */
@@ -11,6 +12,7 @@ export function workerSettings<Settings>(): Settings {
 
 /** Does a pool's tasks, one after the other: called once by the module of a worker. */
 export function serveTasks<Input, Output>(work: (input: Input) => Output | Promise<Output>): void {
+  checkArgument("work", work, "function");
   const { begun } = workerData as WorkerStart;
   const serve = async (tasks: readonly SentTask[]): Promise<void> => {
     let outcomes: SentOutcome[] = [];

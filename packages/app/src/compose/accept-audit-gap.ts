@@ -1,5 +1,5 @@
 import { systemClock } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { type AcceptedGap, acceptAuditGap } from "../gateway/index.ts";
 import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
 import type { ProcessConfig } from "./process-settings.ts";
@@ -12,9 +12,13 @@ const LONGEST_REASON = 1000;
  */
 export async function acceptGap(
   config: ProcessConfig,
-  { first, last, reason }: { readonly first: number; readonly last: number; readonly reason: string },
+  given: { readonly first: number; readonly last: number; readonly reason: string },
   options: OperateOptions,
 ): Promise<AcceptedGap> {
+  checkOptions("options", options, { log: "object", version: "string", operators: "function?" });
+  checkArgument("config", config, "object");
+  checkArgument("given", given, "object");
+  const { first, last, reason } = given;
   if (first < 1 || last < first) throw new CodedError("usage", "a gap goes from its first event, 1 or later, to its last");
   if (reason.trim() === "" || reason.length > LONGEST_REASON)
     throw new CodedError("usage", `a reason has 1 to ${LONGEST_REASON} characters`);

@@ -1,7 +1,7 @@
 import { directoryBackups } from "@seneschal/adapters/backups";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock } from "@seneschal/adapters/system";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import {
   type ArchivedSegment,
   type ArchiveExpectations,
@@ -18,6 +18,8 @@ import type { ProcessConfig } from "./process-settings.ts";
  * instance. An embedded store has one opener: stop the gateway first (`store_locked`). Throws `usage` when no archive is configured.
  */
 export async function archiveAudit(config: ProcessConfig, options: OperateOptions): Promise<readonly ArchivedSegment[]> {
+  checkOptions("options", options, { log: "object", version: "string", operators: "function?" });
+  checkArgument("config", config, "object");
   const { archive } = config.gateway.audit;
   if (archive === undefined) throw new CodedError("usage", "gateway.audit.archive is not set: no event leaves the database");
   const target = await openArchive(archive.to);

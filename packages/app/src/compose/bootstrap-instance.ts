@@ -16,7 +16,7 @@ import {
   newPrivateKey,
   requestPem,
 } from "@seneschal/crypto/x509";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import {
   adminOf,
   enrolFirstAdmin,
@@ -83,6 +83,20 @@ export interface Bootstrapped {
  * step finds what is there, so that a run that was ended goes on where it stood. Shares are on disk before their key counts.
  */
 export async function bootstrapInstance(config: ProcessConfig, options: BootstrapOptions): Promise<Bootstrapped> {
+  checkOptions("options", options, {
+    org: "string",
+    email: "string",
+    name: "string",
+    workspace: "string",
+    shares: "number",
+    threshold: "number",
+    serverNames: "array",
+    out: "string",
+    log: "object",
+    version: "string",
+    operators: "function?",
+  });
+  checkArgument("config", config, "object");
   const { org, shares, threshold, workspace, out } = options;
   requireOrganizationId(org);
   requireThreshold(threshold, shares);

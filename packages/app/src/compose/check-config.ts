@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { staticKeys } from "@seneschal/adapters/jwt";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
-import { isCoded } from "@seneschal/kernel";
+import { checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import { openArchive, tryArchive } from "../gateway/index.ts";
 import { type NamedFile, namedFiles, openAuthorisation } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
@@ -34,7 +34,10 @@ const SOON = 30 * DAY;
 const REACH_MS = 3000;
 
 /** Looks at everything that a configuration names: files, certificates and their keys, policies, and who must answer. */
-export async function checkConfig(config: ProcessConfig, { now, reach = true }: CheckOptions): Promise<readonly Finding[]> {
+export async function checkConfig(config: ProcessConfig, options: CheckOptions): Promise<readonly Finding[]> {
+  checkOptions("options", options, { now: "number", reach: "boolean?" });
+  checkArgument("config", config, "object");
+  const { now, reach = true } = options;
   const used = namedFiles(processSettings, config).filter(({ setting }) => isUsed(config, setting));
   const findings = await Promise.all([
     ...used.map((file) => checkFile(file, now)),

@@ -1,6 +1,6 @@
 import { systemClock } from "@seneschal/adapters/system";
 import { isOrganizationId } from "@seneschal/core/keys";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { ensureOrganization, isAnchor, systemCall } from "../gateway/index.ts";
 import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
 import type { ProcessConfig } from "./process-settings.ts";
@@ -11,9 +11,13 @@ import type { ProcessConfig } from "./process-settings.ts";
  */
 export async function createOrganization(
   config: ProcessConfig,
-  { id, anchor }: { readonly id: string; readonly anchor: string | null },
+  given: { readonly id: string; readonly anchor: string | null },
   options: OperateOptions,
 ): Promise<{ readonly id: string }> {
+  checkOptions("options", options, { log: "object", version: "string", operators: "function?" });
+  checkArgument("config", config, "object");
+  checkArgument("given", given, "object");
+  const { id, anchor } = given;
   requireOrganizationId(id);
   if (anchor !== null && !isAnchor(anchor))
     throw new CodedError("usage", "a root key is the 32 bytes of an Ed25519 key in base64");

@@ -42,8 +42,9 @@ export interface VaultParts extends SealParts {
 export async function openVault(settings: VaultSettings, fallbackKeyFile: string, parts: VaultParts): Promise<OpenedVault> {
   const seal = sealOf(settings);
   if (seal === undefined) return { vault: await openVaultServer(settings, parts.clock), close: () => undefined };
+  const { clock, crypto, random, store } = parts;
   const unseal = await unsealOf(seal, fallbackKeyFile, parts);
-  const vault = await openEmbeddedVault({ ...parts, unseal });
+  const vault = await openEmbeddedVault({ clock, crypto, random, store, unseal });
   return { vault: spannedVault(vault), seal: openedSeal(parts, seal), close: () => vault.seal() };
 }
 

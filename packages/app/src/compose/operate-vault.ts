@@ -15,7 +15,7 @@ import {
   verifyRekey,
 } from "@seneschal/adapters/vault";
 import { requireThreshold } from "@seneschal/core/keys";
-import { CodedError, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkArgument, type JsonObject } from "@seneschal/kernel";
 import type { SealedVault } from "../platform/index.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
 import { connectServer, keptUnseal } from "./open-vault.ts";
@@ -48,6 +48,9 @@ export interface Dealt {
  * the configuration has another seal.
  */
 export async function initVaultShares(config: ProcessConfig, service: VaultService, dealing: Dealing): Promise<Dealt> {
+  checkArgument("config", config, "object");
+  checkArgument("service", service, "string");
+  checkArgument("dealing", dealing, "object");
   if (sealSettingsOf(config, service).kind !== "shamir")
     throw new CodedError("config_invalid", `${service}.vault.seal.kind is not shamir: another seal is made by the first start`);
   const seal = inShares(dealing);
@@ -62,6 +65,9 @@ export async function initVaultShares(config: ProcessConfig, service: VaultServi
  * `manifest.json`): the same shares unseal it, and the backup can be restored. Tells how many.
  */
 export async function initVaultByBackup(config: ProcessConfig, service: VaultService, backup: string): Promise<Dealing> {
+  checkArgument("config", config, "object");
+  checkArgument("service", service, "string");
+  checkArgument("backup", backup, "string");
   if (sealSettingsOf(config, service).kind !== "shamir")
     throw new CodedError("config_invalid", `${service}.vault.seal.kind is not shamir: another seal is made by the first start`);
   const exported = exportIn(service, backup);
@@ -94,8 +100,13 @@ export async function rekeyServiceVault(
   config: ProcessConfig,
   service: VaultService,
   next: ProcessConfig,
-  { bring, ...dealing }: Dealing & { readonly bring: BringShares },
+  given: Dealing & { readonly bring: BringShares },
 ): Promise<Dealt> {
+  checkArgument("config", config, "object");
+  checkArgument("service", service, "string");
+  checkArgument("next", next, "object");
+  checkArgument("given", given, "object");
+  const { bring, ...dealing } = given;
   const [from, to] = [sealSettingsOf(config, service), sealSettingsOf(next, service)];
   const fileOf = ({ data_dir }: ProcessConfig, seal: SealSettings): string | undefined =>
     seal.kind === "key_file" ? resolve(seal.key_file ?? join(data_dir, "unseal.key")) : undefined;
@@ -121,6 +132,9 @@ export async function rekeyServiceVault(
 
 /** Puts the shares in force that a rekey dealt, when enough of them are brought: from then on those of before open nothing. */
 export async function verifyVaultRekey(config: ProcessConfig, service: VaultService, bring: BringShares): Promise<void> {
+  checkArgument("config", config, "object");
+  checkArgument("service", service, "string");
+  checkArgument("bring", bring, "function");
   await withStore(config, service, async (parts) => {
     const key = await bring(await sealedVault(parts, "verify"));
     await verifyRekey(parts, key, parts.audit(act("vault.rekey", { to: "shamir" })));

@@ -4,6 +4,7 @@ import type { Logger } from "@seneschal/adapters/logging";
 import { openMetrics } from "@seneschal/adapters/metrics";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { AdminRole } from "@seneschal/core/keys";
+import { checkOptions } from "@seneschal/kernel";
 import { devCredentials, devIssuer, serverCertificate } from "../gateway/index.ts";
 import { buildGateway } from "../gateway/service.ts";
 import { hashKey } from "../governance/api-keys.ts";
@@ -89,6 +90,14 @@ export interface PreparedDev {
  * production: whoever reads the directory is everybody.
  */
 export async function prepareDev(options: DevOptions): Promise<PreparedDev> {
+  checkOptions("options", options, {
+    dataDir: "string",
+    portBase: "any",
+    log: "object",
+    version: "string",
+    http: "string?",
+    organizations: "array?",
+  });
   const dataDir = resolve(options.dataDir);
   const organizations = options.organizations ?? defaultOrganizations;
   const dir = join(dataDir, "dev");

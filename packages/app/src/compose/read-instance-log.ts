@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { AuditEvent } from "../gateway/index.ts";
 import { instanceStream } from "../gateway/index.ts";
 import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
@@ -15,9 +16,13 @@ const PAGE = 1000;
  */
 export async function readInstanceLog(
   config: ProcessConfig,
-  { after, limit }: { readonly after: number; readonly limit: number },
+  given: { readonly after: number; readonly limit: number },
   options: OperateOptions,
 ): Promise<readonly InstanceEvent[]> {
+  checkOptions("options", options, { log: "object", version: "string", operators: "function?" });
+  checkArgument("config", config, "object");
+  checkArgument("given", given, "object");
+  const { after, limit } = given;
   return operateGateway(config, options, async ({ store }) => {
     const found: InstanceEvent[] = [];
     for (let at = after; found.length < limit; ) {

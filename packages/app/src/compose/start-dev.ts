@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { checkOptions } from "@seneschal/kernel";
 import { type DevCredentialsFile, type DevOptions, prepareDev } from "./prepare-dev.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 import { type ProcessOptions, type RunningProcess, startProcess } from "./start-process.ts";
@@ -19,10 +20,25 @@ export interface RunningDev extends RunningProcess {
 export async function startDev(
   options: DevOptions & ProcessOptions & { readonly change?: (config: ProcessConfig) => ProcessConfig },
 ): Promise<RunningDev> {
-  const { change = (config) => config } = options;
-  const prepared = await prepareDev(options);
+  checkOptions("options", options, {
+    dataDir: "string",
+    portBase: "any",
+    log: "object",
+    version: "string",
+    http: "string?",
+    organizations: "array?",
+    serve: "function",
+    serveNfs: "function?",
+    whenSealed: "function?",
+    signal: "object?",
+    change: "function?",
+  });
+  const { change = (config) => config, ...rest } = options;
+  const { serve, serveNfs, whenSealed, signal, ...directory } = rest;
+  const { dataDir, portBase, http, organizations, ...process } = rest;
+  const prepared = await prepareDev(directory);
   const config = change(prepared.config);
-  const running = await startProcess(config, options);
+  const running = await startProcess(config, process);
   try {
     const at = (url: string): string => url.replace(/127\.0\.0\.1|\[::1\]/, "localhost");
     const listeners = Object.assign({}, ...running.services.map((service) => service.listeners)) as Record<string, string>;

@@ -5,7 +5,7 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
 import type { ServeNfs } from "@seneschal/core/storage";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CertificateRenewal } from "../gateway/service.ts";
 import { type AuthSettings, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
 import { certificateFiles } from "./certificate-files.ts";
@@ -43,6 +43,15 @@ export interface ProcessOptions {
 
 /** Starts the configured services, each on its own port; when one fails, those that run already are stopped again. */
 export async function startProcess(config: ProcessConfig, options: ProcessOptions): Promise<RunningProcess> {
+  checkOptions("options", options, {
+    serve: "function",
+    log: "object",
+    version: "string",
+    serveNfs: "function?",
+    whenSealed: "function?",
+    signal: "object?",
+  });
+  checkArgument("config", config, "object");
   const { serve, log, version, signal, serveNfs } = options;
   const { endpoint, headers, sample_ratio: sampleRatio } = config.telemetry;
   const onProblem = (problem: string): void => log.warn({ problem }, "traces are not sent");

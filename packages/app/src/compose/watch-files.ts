@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { checkArgument } from "@seneschal/kernel";
 
 /**
  * Calls back when the content of a file changed since the last look: by content, because what replaces certificates renames, links
@@ -11,6 +12,9 @@ export async function watchFiles(
   everyMs: number,
   changed: () => Promise<void>,
 ): Promise<{ close(): void }> {
+  checkArgument("files", files, "function");
+  checkArgument("everyMs", everyMs, "number");
+  checkArgument("changed", changed, "function");
   const look = async (): Promise<string> => {
     const hash = createHash("sha256");
     for (const path of files()) {

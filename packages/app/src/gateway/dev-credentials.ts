@@ -1,5 +1,5 @@
 import { type AdminRole, adminRoles, createAdmin, stepAdmin } from "@seneschal/core/keys";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { keyText } from "../platform/index.ts";
 import type { DevIssuer } from "./dev-issuer.ts";
 import { ensureOrganization, hostName, systemCall } from "./ground/index.ts";
@@ -39,18 +39,16 @@ export interface DevCredentials {
  */
 export async function devCredentials(
   services: GatewayServices,
-  {
-    organizations,
-    issuer,
-    now,
-    tokenTtl = 30 * 86_400,
-  }: {
+  given: {
     readonly organizations: readonly string[];
     readonly issuer: DevIssuer;
     readonly now: number;
     readonly tokenTtl?: number;
   },
 ): Promise<DevCredentials> {
+  checkArgument("services", services, "object");
+  checkArgument("given", given, "object");
+  const { organizations, issuer, now, tokenTtl = 30 * 86_400 } = given;
   const made: Record<string, DevOrganization> = {};
   for (const org of organizations) {
     await services.organizationKeys.ensureKek(org);
@@ -114,8 +112,11 @@ async function devAdmin(
  */
 export async function serverCertificate(
   services: GatewayServices,
-  { names, now, ttl = 365 * 86_400_000 }: { readonly names: readonly string[]; readonly now: number; readonly ttl?: number },
+  given: { readonly names: readonly string[]; readonly now: number; readonly ttl?: number },
 ): Promise<{ readonly cert: string; readonly key: string; readonly ca: string; readonly clientCa: string }> {
+  checkArgument("services", services, "object");
+  checkArgument("given", given, "object");
+  const { names, now, ttl = 365 * 86_400_000 } = given;
   const instance = services.instance;
   return services.transact(systemCall("system:server", instance, now), async (unit) => {
     const issued = await services.pki.issueServer(unit, {

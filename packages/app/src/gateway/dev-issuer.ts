@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import { checkArgument } from "@seneschal/kernel";
 
 /** What a development token says. */
 export interface DevToken {
@@ -37,6 +38,7 @@ const part = (value: object): string => Buffer.from(JSON.stringify(value)).toStr
  * ```
  */
 export function devIssuer(privateKeyPem?: string, issuer = "https://dev.seneschal.local", audience = "seneschal"): DevIssuer {
+  if (privateKeyPem !== undefined) checkArgument("privateKeyPem", privateKeyPem, "string");
   const key =
     privateKeyPem === undefined ? generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey : createPrivateKey(privateKeyPem);
   return {

@@ -1,4 +1,5 @@
 import { type Admin, createAdmin, refusal, stepAdmin } from "@seneschal/core/keys";
+import { checkArgument } from "@seneschal/kernel";
 import { keyText } from "../platform/index.ts";
 import { type Dealing, storeNewCrk } from "./custody/index.ts";
 import { type Call, currentCrk, ensureOrganization, type StoredCrk, systemCall } from "./ground/index.ts";
@@ -23,8 +24,11 @@ interface EnrolledAdmin {
  */
 export async function enrolFirstAdmin(
   services: GatewayServices,
-  { org, request, ...person }: FirstAdmin & { readonly org: string; readonly request: string },
+  given: FirstAdmin & { readonly org: string; readonly request: string },
 ): Promise<EnrolledAdmin> {
+  checkArgument("services", services, "object");
+  checkArgument("given", given, "object");
+  const { org, request, ...person } = given;
   await services.organizationKeys.ensureKek(org);
   return services.transact(operator(services, org), async (unit) => {
     const { now } = unit.call;
@@ -65,6 +69,9 @@ export function storeFirstRootKey(
   org: string,
   dealing: Dealing,
 ): Promise<{ readonly crk: StoredCrk; readonly made: boolean }> {
+  checkArgument("services", services, "object");
+  checkArgument("org", org, "string");
+  checkArgument("dealing", dealing, "object");
   return services.transact(operator(services, org), async (unit) => {
     const known = await currentCrk(unit, org);
     if (known !== undefined) return { crk: known, made: false };
@@ -77,6 +84,8 @@ export function storeFirstRootKey(
 
 /** The root key of an organisation, if it has one. */
 export async function rootKeyOf(services: GatewayServices, org: string): Promise<StoredCrk | undefined> {
+  checkArgument("services", services, "object");
+  checkArgument("org", org, "string");
   return services.transact(operator(services, org), (unit) => currentCrk(unit, org));
 }
 
@@ -84,8 +93,12 @@ export async function rootKeyOf(services: GatewayServices, org: string): Promise
 export function makeFirstWorkspace(
   services: GatewayServices,
   admin: Admin,
-  { id, name }: { readonly id: string; readonly name: string },
+  given: { readonly id: string; readonly name: string },
 ): Promise<boolean> {
+  checkArgument("services", services, "object");
+  checkArgument("admin", admin, "object");
+  checkArgument("given", given, "object");
+  const { id, name } = given;
   const principal = { id: admin.id, type: "admin", org: admin.org_id, roles: [admin.role], scopes: [], method: "none" };
   return services.transact({ principal, now: services.clock.now(), requestId: "" }, async (unit) => {
     if ((await unit.get(workspaces, id)) !== undefined) return false;
@@ -97,6 +110,9 @@ export function makeFirstWorkspace(
 
 /** The first admin of an organisation, by mail address. */
 export async function adminOf(services: GatewayServices, org: string, email: string): Promise<Admin | undefined> {
+  checkArgument("services", services, "object");
+  checkArgument("org", org, "string");
+  checkArgument("email", email, "string");
   const [known] = await services.read.list(admins, "by_email", [org, keyText(email.toLowerCase())], { limit: 1 });
   return known;
 }

@@ -9,7 +9,7 @@ import type { PortableKeys } from "@seneschal/adapters/vault";
 import { endpoints, type Hooks, type Principal } from "@seneschal/contract";
 import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
 import { timestamp, uuid } from "@seneschal/core/keys";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault, WorkerPoolState } from "@seneschal/kernel/ports";
 import { settled } from "@seneschal/kernel/store";
 import { type Admissions, admissions } from "../platform/admission.ts";
@@ -151,6 +151,28 @@ const COURIER_MS = 2_000;
  * Throws `config_invalid` when the configured authorisation policy does not compile.
  */
 export async function openGateway(given: GatewayOptions): Promise<Gateway> {
+  checkOptions("given", given, {
+    store: "object",
+    vault: "object",
+    crypto: "object",
+    policy: "object",
+    threshold: "object?",
+    clock: "object",
+    random: "function",
+    config: "object",
+    log: "object",
+    metrics: "object",
+    version: "string",
+    background: "object",
+    health: "function",
+    preparedInstance: "string?",
+    ownNames: "array?",
+    revocations: "object?",
+    prepareReload: "function?",
+    tokens: "array?",
+    sealEvery: "number?",
+    archive: "object?",
+  });
   const options = { ...given, store: settled(given.store) };
   const { store, vault, clock, random, config, log, background } = options;
   const { threads, threshold_deadline: deadline } = config.workers;

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from "node:crypto";
 import type { KeyHolder } from "@seneschal/governance";
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { DocumentStore, Random, Stored } from "@seneschal/kernel/ports";
 import { auditOf, type Who } from "./audit/event.ts";
 import { lostRace, notFound } from "./fault.ts";
@@ -45,7 +46,7 @@ function newSecret(id: string, random: Random): string {
 
 /** Creates a key and records it. Used by the route and by the command line. */
 export async function createApiKey(
-  { store, random }: { readonly store: DocumentStore; readonly random: Random },
+  given: { readonly store: DocumentStore; readonly random: Random },
   request: {
     readonly org: string;
     readonly name: string;
@@ -55,6 +56,10 @@ export async function createApiKey(
   },
   by: Who,
 ): Promise<IssuedKey> {
+  checkArgument("given", given, "object");
+  checkArgument("request", request, "object");
+  checkArgument("by", by, "object");
+  const { store, random } = given;
   const id = Buffer.from(random(6)).toString("hex");
   const api_key = newSecret(id, random);
   const doc: ApiKeyDoc = {
@@ -91,6 +96,9 @@ export async function rotateApiKey(
   id: string,
   by: Who,
 ): Promise<IssuedKey> {
+  checkArgument("deps", deps, "object");
+  checkArgument("id", id, "string");
+  checkArgument("by", by, "object");
   const stored = await liveKey(deps.store, id, by.org);
   const api_key = newSecret(id, deps.random);
   const before = keyDoc(stored);
@@ -102,6 +110,9 @@ export async function rotateApiKey(
 
 /** Revokes a key for good. */
 export async function revokeApiKey(store: DocumentStore, id: string, by: Who): Promise<void> {
+  checkArgument("store", store, "object");
+  checkArgument("id", id, "string");
+  checkArgument("by", by, "object");
   const stored = await liveKey(store, id, by.org);
   await change(
     store,

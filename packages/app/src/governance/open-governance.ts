@@ -5,7 +5,7 @@ import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints } from "@seneschal/contract";
 import { governanceContract, governanceErrors, modelContract } from "@seneschal/contract/governance";
 import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy, unknownInRule } from "@seneschal/governance";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type {
   Clock,
   CompiledPolicy,
@@ -81,6 +81,20 @@ export interface GovernanceOptions {
 
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
 export async function openGovernance(given: GovernanceOptions): Promise<BuiltService> {
+  checkOptions("given", given, {
+    store: "object",
+    policy: "object",
+    sql: "object?",
+    signer: "object",
+    clock: "object",
+    random: "function",
+    log: "object",
+    metrics: "object",
+    version: "string",
+    background: "object",
+    health: "function",
+    config: "object",
+  });
   const options = { ...given, store: settled(given.store) };
   const { clock, random, log, metrics, version, background, health, config, sql } = options;
   const persons = new Persons(options.store, random, () => clock.now());
@@ -200,11 +214,9 @@ function limitsOf({ rate_limit }: GovernanceConfig): RateLimits {
 }
 
 /** Tiers, what they are of, and what is done to values. Throws `config_invalid`, naming the setting, for what names a tier or an entity that is none. */
-export function tierPolicyOf({
-  classification,
-  destinations,
-  redaction,
-}: Pick<GovernanceConfig, "classification" | "destinations" | "redaction">): TierPolicy {
+export function tierPolicyOf(given: Pick<GovernanceConfig, "classification" | "destinations" | "redaction">): TierPolicy {
+  checkArgument("given", given, "object");
+  const { classification, destinations, redaction } = given;
   const tiers = classification.tiers ?? DEFAULT_TIER_POLICY.tiers;
   const builtIn = Object.entries(DEFAULT_TIER_POLICY.entities).map(
     ([entity, policy]) => [entity, { ...policy, tier: classification.tier_names[policy.tier] ?? policy.tier }] as const,

@@ -1,9 +1,11 @@
+import { checkArgument } from "@seneschal/kernel";
 import ipaddr from "ipaddr.js";
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** True for a CIDR range such as `10.0.0.0/8` or `2001:db8::/32`; a single address is its own range. */
 export function isCidr(text: string): boolean {
+  checkArgument("text", text, "string");
   return isAddress(text.split("/")[0] ?? "") && (isAddress(text) || ipaddr.isValidCIDR(text));
 }
 
@@ -42,6 +44,7 @@ export function clientAddress(trusted: readonly string[]): (peer: string, forwar
 
 /** Tells whether an address is in one of the CIDR ranges; what is no address is in none. */
 export function inRanges(texts: readonly string[]): (address: string) => boolean {
+  checkArgument("texts", texts, "array");
   const ranges = texts.map(rangeOf);
   return (address) => {
     if (!isAddress(address)) return false;

@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/kernel";
+import { checkArgument, isCoded } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 
 /** So many of the newest changes a service keeps: a process that was stopped for longer reads the documents anew. */
@@ -6,6 +6,7 @@ const KEPT_CHANGES = 1_000_000;
 
 /** The newest change: they are dense, so that doubling and halving finds it. */
 export async function newestChange(store: DocumentStore): Promise<number> {
+  checkArgument("store", store, "object");
   const isThere = async (seq: number): Promise<boolean> => {
     try {
       return (await store.changes(seq - 1, 1)).length > 0;
@@ -28,8 +29,10 @@ export async function newestChange(store: DocumentStore): Promise<number> {
 /** Forgets changes but for the newest, and but for those behind `heard`, which somebody still follows from. */
 export async function forgetChanges(
   store: DocumentStore,
-  { keep = KEPT_CHANGES, heard = Number.MAX_SAFE_INTEGER }: { readonly keep?: number; readonly heard?: number } = {},
+  given: { readonly keep?: number; readonly heard?: number } = {},
 ): Promise<void> {
+  checkArgument("store", store, "object");
+  const { keep = KEPT_CHANGES, heard = Number.MAX_SAFE_INTEGER } = given;
   const changes = Math.min((await newestChange(store)) - keep, heard);
   if (changes > 0) await store.compact({ changes });
 }

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** One thing that a service needs. `check` rejects, or is late, when it is not there. */
 export interface HealthCheck {
   readonly name: string;
@@ -25,6 +27,8 @@ export async function checkHealth(
   onFailure: (name: string, error: unknown) => void,
   timeoutMs = 2000,
 ): Promise<Health> {
+  checkArgument("checks", checks, "array");
+  checkArgument("onFailure", onFailure, "function");
   const results = await Promise.all(
     checks.map(async ({ name, check, required = true }) => {
       try {

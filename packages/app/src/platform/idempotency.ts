@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Idempotency, StoredResponse } from "@seneschal/contract";
-import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkOptions, isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Collections, Commit, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
 import { settled } from "@seneschal/kernel/store";
 
@@ -51,7 +51,9 @@ const ATTEMPTS = 12;
  * A record whose process died while the work ran answers `idempotency_conflict` until it expires: whether the work was
  * done is not known here, so it is not done twice.
  */
-export function storeIdempotency({ sealer, random, onLost, ...options }: IdempotencyOptions): Idempotency {
+export function storeIdempotency(given: IdempotencyOptions): Idempotency {
+  checkOptions("given", given, { store: "object", sealer: "object", random: "function", onLost: "function" });
+  const { sealer, random, onLost, ...options } = given;
   const store = settled(options.store);
   const commitId = (): string => Buffer.from(random(16)).toString("hex");
   const commit = (writes: Pick<Commit, "puts" | "dels">) => store.commit({ commitId: commitId(), ...writes });

@@ -1,4 +1,5 @@
 import type { Principal } from "@seneschal/contract";
+import { checkArgument } from "@seneschal/kernel";
 import type { Admission } from "./admission.ts";
 
 const ATTEMPTS = 12;
@@ -19,6 +20,8 @@ export async function inOneMoment<R>(
   lost: () => Error,
   admission?: Admission,
 ): Promise<R> {
+  checkArgument("attempt", attempt, "function");
+  checkArgument("lost", lost, "function");
   for (let number = 1; ; number += 1) {
     if (number > 1) await admission?.revise();
     const { run, stands } = attempt(number);

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { embeddedPolicyEngine, opaBuild, opaServerPolicyEngine, opaWasmPolicyEngine } from "@seneschal/adapters/policy";
+import { checkArgument } from "@seneschal/kernel";
 import type { PolicyEngine } from "@seneschal/kernel/ports";
 import * as z from "zod";
 import { duration } from "./config/duration.ts";
@@ -30,6 +31,7 @@ export async function openPolicyEngine(
   setting: z.output<typeof operatorPolicyEngineSetting>,
   workers: { readonly threads?: number; readonly deadline?: number } = {},
 ): Promise<PolicyEngine> {
+  checkArgument("setting", setting, "object");
   if (setting.kind === "wasm") return opaWasmPolicyEngine({ build: opaBuild(setting.opa) });
   const own = embeddedPolicyEngine(workers);
   if (setting.kind === "embedded") return own;

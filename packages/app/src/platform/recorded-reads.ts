@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { Check, DocumentStore, Page, RangeCheck, Stored } from "@seneschal/kernel/ports";
 
 /** A view of a store that remembers what was read through it. */
@@ -36,7 +37,10 @@ export interface RecordedReadsOptions {
  * what is the same again was the same in between, and all of it at the moment between the last first and the first second
  * reading. One read alone is of one moment. The audit log is only ever appended to: what was read of it stays true.
  */
-export function recordedReads(store: DocumentStore, { before, again: source = store }: RecordedReadsOptions = {}): RecordedReads {
+export function recordedReads(store: DocumentStore, given: RecordedReadsOptions = {}): RecordedReads {
+  checkOptions("given", given, { before: "object?", again: "object?" });
+  checkArgument("store", store, "object");
+  const { before, again: source = store } = given;
   const gets = new Map<string, Map<string, number>>();
   const others: Recorded[] = [];
   let reads = 0;

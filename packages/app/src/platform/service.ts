@@ -23,7 +23,7 @@ import {
   type TlsOptions,
   type WireResponse,
 } from "@seneschal/contract";
-import { CodedError, checkArgument } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type { Clock, Random, RateCounter } from "@seneschal/kernel/ports";
 import type * as z from "zod";
 import { type Background, openBackground } from "./background.ts";
@@ -183,6 +183,21 @@ export async function buildService<Schema extends z.ZodObject>(
   config: z.output<Schema>,
   options: BuildOptions = {},
 ): Promise<Service> {
+  checkOptions("options", options, {
+    log: "object?",
+    clock: "object?",
+    random: "function?",
+    version: "string?",
+    rates: "object?",
+    rateLimits: "string?",
+    observation: "string?",
+    trustedProxies: "array?",
+    checks: "array?",
+    grace: "number?",
+    server: "function?",
+    operators: "object?",
+    owners: "object?",
+  });
   checkArgument("definition", definition, "object");
   checkArgument("config", config, "object");
   const { clock = systemClock, random = systemRandom, version = "embedded", trustedProxies = [] } = options;
@@ -348,6 +363,25 @@ export async function startService<Schema extends z.ZodObject>(
   config: z.output<Schema>,
   options: StartOptions,
 ): Promise<RunningService> {
+  checkOptions("options", options, {
+    serve: "function",
+    listen: "object",
+    log: "object",
+    version: "string",
+    rates: "function?",
+    wait: "object?",
+    whenBuilt: "function?",
+    whenSealed: "function?",
+    owners: "object?",
+    random: "function?",
+    checks: "array?",
+    clock: "object?",
+    rateLimits: "string?",
+    observation: "string?",
+    trustedProxies: "array?",
+  });
+  checkArgument("definition", definition, "object");
+  checkArgument("config", config, "object");
   const { serve, listen, version, wait, rates, whenBuilt, whenSealed, ...given } = options;
   const { name } = definition;
   const log = options.log.child({ service: name });

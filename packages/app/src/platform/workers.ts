@@ -1,4 +1,5 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
+import { checkArgument } from "@seneschal/kernel";
 import type { WorkerPoolState } from "@seneschal/kernel/ports";
 import { Counter, Gauge } from "prom-client";
 import type { HealthCheck } from "./health.ts";
@@ -19,7 +20,10 @@ export function workersCheck(pools: Pools): HealthCheck {
 }
 
 /** Registers what the pools do, read when somebody looks. */
-export function measureWorkers({ registry, prefix }: Metrics, pools: Pools): void {
+export function measureWorkers(metrics: Metrics, pools: Pools): void {
+  checkArgument("metrics", metrics, "object");
+  checkArgument("pools", pools, "function");
+  const { registry, prefix } = metrics;
   const registers = [registry];
   const labelNames = ["pool"];
   const gauge = (name: string, help: string, of: (state: WorkerPoolState) => number): void => {

@@ -1,5 +1,5 @@
 import { targetGuard } from "@seneschal/adapters/http";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { dataPathSettings } from "./grpc/open-data-path.ts";
 import { backupSettings } from "./jobs/open-backups.ts";
 import type { StorageConfig } from "./settings.ts";
@@ -12,6 +12,8 @@ export function storageInForce<Config extends StorageConfig>(
   config: Config,
   env: Readonly<Record<string, string | undefined>>,
 ): Config {
+  checkArgument("config", config, "object");
+  checkArgument("env", env, "object");
   const grpc = dataPathSettings(config.grpc, env);
   const { ca, cert, key } = grpc;
   const given = [ca, cert, key].filter((path) => path !== undefined).length;

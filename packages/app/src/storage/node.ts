@@ -16,7 +16,7 @@ import {
   scopeKey,
   storageError,
 } from "@seneschal/core/storage";
-import { isCoded, type JsonObject } from "@seneschal/kernel";
+import { checkOptions, isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import { type Background, type Job, type Jobs, openBackground, openJobs, type Stoppable } from "../platform/index.ts";
 import { createClusterAudit } from "./cluster/audit-changes.ts";
@@ -159,6 +159,38 @@ const absentAfterMs = 600_000;
 
 /** Puts a storage node together and brings the cluster state up to its configuration. */
 export async function openStorageNode(options: StorageNodeOptions): Promise<StorageNode> {
+  checkOptions("options", options, {
+    peerTls: "object?",
+    peerTimeoutMs: "number?",
+    sampleMs: "number?",
+    clusterLog: "object",
+    store: "object",
+    clock: "object",
+    random: "function",
+    crypto: "object",
+    log: "object",
+    vault: "object",
+    vaultFor: "function?",
+    kekTtlSeconds: "number?",
+    readSmart: "function?",
+    openDevice: "function?",
+    backups: "object?",
+    backupDefaults: "object?",
+    backupCleanupMs: "number?",
+    jobRetentionMs: "number?",
+    metadataDirectory: "string?",
+    memory: "object?",
+    webhooks: "object?",
+    maxWaitingNotifications: "number?",
+    systemDiskLimits: "object?",
+    nodeId: "string",
+    address: "string",
+    dataAddress: "string",
+    peerAddress: "string?",
+    expectedNodes: "number?",
+    devices: "array",
+    pools: "array",
+  });
   const { nodeId, clock, random, crypto, log } = options;
   const damage = watchDamage([options.store, options.clusterLog]);
   const store = shardStore(options.store, damage);

@@ -11,7 +11,7 @@ import { openSignedPost } from "@seneschal/adapters/webhook";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import type { Durability, NfsServer, ServeNfs } from "@seneschal/core/storage";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import {
   type BuiltService,
@@ -67,6 +67,9 @@ export interface StorageParts {
 
 /** Puts the storage service together: engine, admin interface, dashboard, S3 gateway, gRPC data path. */
 export async function openStorage(settings: StorageConfig, platform: Platform, parts: StorageParts): Promise<Storage> {
+  checkArgument("settings", settings, "object");
+  checkArgument("platform", platform, "object");
+  checkArgument("parts", parts, "object");
   const config = storageInForce(settings, process.env);
   const { clock, random, log } = platform;
   const nodeId = config.node_id;

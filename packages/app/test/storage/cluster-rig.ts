@@ -115,7 +115,7 @@ export async function openCluster(
         vault,
         devices: local,
         pools: [{ id: "fast", class: "ssd" }],
-        openDevice: openDirectoryDevice,
+        openDevice: ({ taken: _taken, known: _known, ...device }) => openDirectoryDevice(device),
         ...extra,
       });
       const common = { node, authorisation, log: silent, host: "127.0.0.1", port: 0, ...(tls && { tls }) };

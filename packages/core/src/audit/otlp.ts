@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { AuditMessage } from "./message.ts";
 
 /** SeverityNumber of the OpenTelemetry log data model. */
@@ -9,6 +10,7 @@ const [INFO, WARN] = [9, 13];
  * resource, one scope, a record for each event. Its body is the whole {@link AuditMessage} as JSON text, its attributes the names in it.
  */
 export function otlpLogs(messages: readonly AuditMessage[]): JsonObject {
+  checkArgument("messages", messages, "array");
   const [first] = messages;
   if (first === undefined) return { resourceLogs: [] };
   return {

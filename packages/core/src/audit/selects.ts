@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { AuditMessage } from "./message.ts";
 
 /** Which events a sink is told of. */
@@ -11,10 +12,11 @@ export interface AuditSelection {
 }
 
 /** Whether an event is one of a selection. */
-export function selects(
-  { organizations, events, except }: AuditSelection,
-  { stream, type }: Pick<AuditMessage, "stream" | "type">,
-): boolean {
+export function selects(selection: AuditSelection, given: Pick<AuditMessage, "stream" | "type">): boolean {
+  checkArgument("selection", selection, "object");
+  checkArgument("given", given, "object");
+  const { organizations, events, except } = selection;
+  const { stream, type } = given;
   const named = (patterns: readonly string[]): boolean => patterns.some((pattern) => isNamed(pattern, type));
   if (organizations.length > 0 && !organizations.includes(stream)) return false;
   return (events.length === 0 || named(events)) && !named(except);

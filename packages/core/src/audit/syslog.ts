@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { AuditMessage } from "./message.ts";
 
 /** Facility 13 is "log audit" (RFC 5424, 6.2.1). */
@@ -12,6 +13,8 @@ const [WARNING, INFORMATIONAL] = [4, 6];
  * @param hostname of the machine that sends.
  */
 export function syslogMessage(message: AuditMessage, hostname: string): string {
+  checkArgument("message", message, "object");
+  checkArgument("hostname", hostname, "string");
   const { service, instance, seq, stream, stream_seq, id, time, type, actor, outcome } = message;
   const priority = FACILITY * 8 + (outcome === "success" ? INFORMATIONAL : WARNING);
   const header = [printable(hostname, 255), "seneschal", printable(service, 128), printable(type, 32)].join(" ");

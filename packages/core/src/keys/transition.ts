@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type KeysCode, refusal } from "./codes.ts";
 
 /** What a cell of a transition table says: the next status, or the code of the refusal. */
@@ -27,6 +28,10 @@ export function nextStatus<Status extends string, Input extends string>(
   status: Status,
   input: Input,
 ): Status {
+  checkArgument("noun", noun, "string");
+  checkArgument("table", table, "object");
+  checkArgument("status", status, "string");
+  checkArgument("input", input, "string");
   const cell = table[status][input];
   if ("to" in cell) return cell.to;
   throw refusal(cell.refuse, `${input.replaceAll("_", " ")} is not possible: the ${noun} is ${status}`, { status });

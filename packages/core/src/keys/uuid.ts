@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /**
@@ -5,6 +7,8 @@ const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
  * `random` gives 10 fresh bytes.
  */
 export function uuid(now: number, random: (length: number) => Uint8Array): string {
+  checkArgument("now", now, "number");
+  checkArgument("random", random, "function");
   const time = Math.floor(now).toString(16).padStart(12, "0");
   const bytes = random(10);
   let text = `${time.slice(0, 8)}-${time.slice(8)}-`;

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { storageError } from "./errors.ts";
 
 /** The most that a bucket may hold; a member that is absent is no limit. */
@@ -23,6 +24,9 @@ export interface BucketUsage {
  * ```
  */
 export function checkBucketQuota(quota: BucketQuota, used: BucketUsage, change: BucketUsage): void {
+  checkArgument("quota", quota, "object");
+  checkArgument("used", used, "object");
+  checkArgument("change", change, "object");
   const { max_bytes = Number.POSITIVE_INFINITY, max_objects = Number.POSITIVE_INFINITY } = quota;
   if (change.bytes > 0 && used.bytes + change.bytes > max_bytes)
     throw storageError("QuotaExceeded", `the bucket may hold ${max_bytes} bytes`, { limit: max_bytes, used: used.bytes });

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** What browsers may do with a bucket from pages of other origins (Amazon S3 API reference, CORSRule). Names of headers have any case. */
 export interface CorsRule {
   readonly id?: string;
@@ -22,8 +24,11 @@ export interface CorsQuestion {
 /** The first rule that allows all of it, and whether every origin may; `undefined`: none does. */
 export function corsRuleFor(
   rules: readonly CorsRule[],
-  { origin, method, headers }: CorsQuestion,
+  question: CorsQuestion,
 ): { readonly rule: CorsRule; readonly anyOrigin: boolean } | undefined {
+  checkArgument("rules", rules, "array");
+  checkArgument("question", question, "object");
+  const { origin, method, headers } = question;
   for (const rule of rules) {
     const allowed = rule.origins.find((pattern) => fits(pattern, origin));
     if (allowed === undefined || !rule.methods.includes(method)) continue;

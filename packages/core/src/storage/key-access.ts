@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** What an access key may do of what its tenant may. */
 export interface KeyAccess {
   readonly mode: "read_write" | "read_only";
@@ -19,7 +21,10 @@ export interface KeyQuestion {
 const listings = ["s3:ListBucket", "s3:ListBucketVersions", "s3:ListBucketMultipartUploads"];
 
 /** True for what the key may ask for. Of a bucket whose prefix alone it reaches it may list what begins so, and ask where it is. */
-export function keyMay(access: KeyAccess, { action, bucket, key, prefix }: KeyQuestion): boolean {
+export function keyMay(access: KeyAccess, question: KeyQuestion): boolean {
+  checkArgument("access", access, "object");
+  checkArgument("question", question, "object");
+  const { action, bucket, key, prefix } = question;
   if (access.mode === "read_only" && !/^s3:(?:Get|List)/.test(action)) return false;
   if (access.resources === undefined) return true;
   return access.resources.some((resource) => {

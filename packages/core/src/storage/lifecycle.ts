@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** When versions of the keys of a bucket expire. Days count from midnight UTC behind them, as S3 has it. */
 export interface LifecycleRule {
   readonly id: string;
@@ -38,10 +40,10 @@ export function dueAt(from: number, days: number, dayMs: number): number {
 }
 
 /** True for what a rule is about. */
-export function inFilter(
-  { prefix = "", tags = [], over, under }: LifecycleFilter,
-  version: Pick<LifecycleVersion, "key" | "size" | "tags">,
-): boolean {
+export function inFilter(filter: LifecycleFilter, version: Pick<LifecycleVersion, "key" | "size" | "tags">): boolean {
+  checkArgument("filter", filter, "object");
+  checkArgument("version", version, "object");
+  const { prefix = "", tags = [], over, under } = filter;
   return (
     version.key.startsWith(prefix) &&
     (over === undefined || version.size > over) &&
@@ -56,6 +58,9 @@ export function expiresAt(
   version: LifecycleVersion,
   dayMs: number,
 ): { readonly rule: string; readonly at: number } | undefined {
+  checkArgument("rules", rules, "array");
+  checkArgument("version", version, "object");
+  checkArgument("dayMs", dayMs, "number");
   if (version.supersededAt !== undefined || version.marker) return undefined;
   const dates = rules.flatMap(({ id, enabled, filter, expiration }) => {
     if (!enabled || expiration === undefined || "marker" in expiration || !inFilter(filter, version)) return [];
@@ -74,6 +79,10 @@ export function lifecycleDue(
   now: number,
   dayMs: number,
 ): "delete" | "remove" | undefined {
+  checkArgument("rules", rules, "array");
+  checkArgument("version", version, "object");
+  checkArgument("now", now, "number");
+  checkArgument("dayMs", dayMs, "number");
   const { supersededAt, marker, others } = version;
   const due = expiresAt(rules, version, dayMs);
   if (due !== undefined) return due.at <= now ? "delete" : undefined;

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** What happens to objects that a bucket can tell of (Amazon S3 User Guide, Event notification types and destinations). */
 const objectEvents = [
   "ObjectCreated:Put",
@@ -37,6 +39,9 @@ export function eventsNamed(name: string): readonly ObjectEventName[] {
 
 /** The rules that an event of a key is told by. */
 export function rulesFor(rules: readonly NotificationRule[], event: ObjectEventName, key: string): readonly NotificationRule[] {
+  checkArgument("rules", rules, "array");
+  checkArgument("event", event, "string");
+  checkArgument("key", key, "string");
   return rules.filter(
     ({ events, prefix = "", suffix = "" }) =>
       key.startsWith(prefix) && key.endsWith(suffix) && events.some((name) => eventsNamed(name).includes(event)),
@@ -54,6 +59,8 @@ export function rulesFor(rules: readonly NotificationRule[], event: ObjectEventN
  * ```
  */
 export function rulesOverlap(a: NotificationRule, b: NotificationRule): boolean {
+  checkArgument("a", a, "object");
+  checkArgument("b", b, "object");
   const [events, others] = [a.events.flatMap(eventsNamed), b.events.flatMap(eventsNamed)];
   const [prefix, prefix2, suffix, suffix2] = [a.prefix ?? "", b.prefix ?? "", a.suffix ?? "", b.suffix ?? ""];
   return (
@@ -95,6 +102,8 @@ export interface ObjectNotice {
  * ```
  */
 export function eventMessage(notice: ObjectNotice, sequence: number) {
+  checkArgument("notice", notice, "object");
+  checkArgument("sequence", sequence, "number");
   const { rule, event, at, bucket, tenant, region, key, size, etag, version_id, principal, address, request_id } = notice;
   const record = {
     eventVersion: "2.1",

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { storageError } from "./errors.ts";
 
 /** How firmly a version is kept: `GOVERNANCE` yields to who may bypass it and says so, `COMPLIANCE` to nobody. */
@@ -26,7 +27,10 @@ export interface Held {
 const dayMs = 86_400_000;
 
 /** The retention of a version that is made now. */
-export function defaultRetention({ mode, unit, count }: DefaultRetention, now: number): Retention {
+export function defaultRetention(retention: DefaultRetention, now: number): Retention {
+  checkArgument("retention", retention, "object");
+  checkArgument("now", now, "number");
+  const { mode, unit, count } = retention;
   return { mode, until: now + count * (unit === "days" ? 1 : 365) * dayMs };
 }
 
@@ -34,7 +38,11 @@ export function defaultRetention({ mode, unit, count }: DefaultRetention, now: n
  * Throws `ObjectLocked` while a version may not be deleted: a legal hold and `COMPLIANCE` hold against everybody, `GOVERNANCE`
  * against who does not bypass it.
  */
-export function checkDeletable({ retention, legal_hold }: Held, now: number, bypass: boolean): void {
+export function checkDeletable(held: Held, now: number, bypass: boolean): void {
+  checkArgument("held", held, "object");
+  checkArgument("now", now, "number");
+  checkArgument("bypass", bypass, "boolean");
+  const { retention, legal_hold } = held;
   if (legal_hold === true) throw storageError("ObjectLocked", "the version is under a legal hold");
   if (retention === undefined || retention.until <= now || (retention.mode === "GOVERNANCE" && bypass)) return;
   throw storageError("ObjectLocked", `the version is kept until ${new Date(retention.until).toISOString()} (${retention.mode})`);
@@ -50,6 +58,8 @@ export function checkRetentionChange(
   now: number,
   bypass: boolean,
 ): void {
+  checkArgument("now", now, "number");
+  checkArgument("bypass", bypass, "boolean");
   if (before === undefined || before.until <= now || (before.mode === "GOVERNANCE" && bypass)) return;
   if (after !== undefined && after.mode === before.mode && after.until >= before.until) return;
   throw storageError(

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** Default and inclusive range of every tunable parameter. Integers. */
 export const tuningTable = {
   compaction_rate_mb_s: { default: 100, min: 10, max: 1000 },
@@ -26,6 +28,7 @@ export interface TuningProblem {
 
 /** Every problem of a change; with one problem nothing is applied. */
 export function tuningProblems(change: Readonly<Record<string, unknown>>): readonly TuningProblem[] {
+  checkArgument("change", change, "object");
   const problems: TuningProblem[] = [];
   for (const [name, value] of Object.entries(change)) {
     if (!Object.hasOwn(tuningTable, name)) {

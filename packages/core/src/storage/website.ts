@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** Where a request for a page is sent instead. */
 export interface WebsiteRedirect {
   readonly host?: string;
@@ -37,7 +39,10 @@ export interface WebsiteTarget {
 }
 
 /** The key that is served for a path without its first slash. */
-export function pageKey({ index = "" }: Website, path: string): string {
+export function pageKey(website: Website, path: string): string {
+  checkArgument("website", website, "object");
+  checkArgument("path", path, "string");
+  const { index = "" } = website;
   return path === "" || path.endsWith("/") ? path + index : path;
 }
 
@@ -53,6 +58,8 @@ export function pageKey({ index = "" }: Website, path: string): string {
  * ```
  */
 export function redirectOf(site: Website, key: string, status?: number): WebsiteTarget | undefined {
+  checkArgument("site", site, "object");
+  checkArgument("key", key, "string");
   if (site.redirectAll !== undefined) return { code: 301, key, ...site.redirectAll };
   const rule = site.rules?.find((r) => r.status === status && key.startsWith(r.prefix ?? ""));
   if (rule === undefined) return undefined;

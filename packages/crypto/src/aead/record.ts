@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { readU32, u32, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -24,7 +25,9 @@ export interface RecordBinding {
 }
 
 /** Fixes what records are bound to; later changes of `context` change nothing. Throws `crypto_invalid`, `not_canonical`. */
-export function bindRecord({ domain, workspaceId, context = {} }: RecordPlace): RecordBinding {
+export function bindRecord(place: RecordPlace): RecordBinding {
+  checkArgument("place", place, "object");
+  const { domain, workspaceId, context = {} } = place;
   // The domain ends at the zero byte, so it may not hold one.
   if (domain.includes("\0")) throw cryptoError("crypto_invalid", "domain holds a zero character");
   // Around the version, which is between the two by name.
@@ -64,6 +67,11 @@ export function sealRecord(
   plaintext: Uint8Array,
   random: Random,
 ): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "object");
+  checkArgument("binding", binding, "object");
+  checkArgument("plaintext", plaintext, "bytes");
+  checkArgument("random", random, "function");
   assertKey(key.key);
   const nonce = random(12);
   const sealed = provider.seal(key.key, nonce, plaintext, binding.associatedData(key.version));
@@ -77,6 +85,7 @@ export function sealRecord(
 
 /** The key version that a sealed record names. Throws `decryption_failed` when it is no record. */
 export function recordKeyVersion(sealed: Uint8Array): number {
+  checkArgument("sealed", sealed, "bytes");
   if (sealed[0] !== FORMAT || sealed.length < HEADER + 16) throw cryptoError("decryption_failed", "decryption failed");
   return readU32(sealed, 1);
 }
@@ -91,6 +100,10 @@ export function openRecord(
   binding: RecordBinding,
   sealed: Uint8Array,
 ): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("keyOf", keyOf, "function");
+  checkArgument("binding", binding, "object");
+  checkArgument("sealed", sealed, "bytes");
   const version = recordKeyVersion(sealed);
   const key = keyOf(version);
   if (key === undefined) throw cryptoError("decryption_failed", "decryption failed");

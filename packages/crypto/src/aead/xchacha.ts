@@ -1,4 +1,5 @@
 import { hchacha } from "@noble/ciphers/chacha.js";
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 
@@ -16,6 +17,11 @@ export function xchachaSeal(
   plaintext: Uint8Array,
   aad: Uint8Array,
 ): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "bytes");
+  checkArgument("nonce", nonce, "bytes");
+  checkArgument("plaintext", plaintext, "bytes");
+  checkArgument("aad", aad, "bytes");
   return provider.chachaSeal(subkey(key, nonce), tail(nonce), plaintext, aad);
 }
 
@@ -27,6 +33,11 @@ export function xchachaOpen(
   sealed: Uint8Array,
   aad: Uint8Array,
 ): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "bytes");
+  checkArgument("nonce", nonce, "bytes");
+  checkArgument("sealed", sealed, "bytes");
+  checkArgument("aad", aad, "bytes");
   return provider.chachaOpen(subkey(key, nonce), tail(nonce), sealed, aad);
 }
 

@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/kernel";
+import { checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
@@ -71,6 +71,8 @@ export function admitEntry(
   value: unknown,
   options: AdmissionOptions = {},
 ): Admission {
+  checkOptions("options", options, { knows: "function?" });
+  checkArgument("provider", provider, "object");
   if (!isEntry(value)) return refuse("malformed");
   const entry = value as TranscriptEntry;
   const size = sizeOf(entry);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -72,6 +73,9 @@ export interface CeremonyStep {
  * `protocol_invalid` when the keys have no seat.
  */
 export function takeSeat(view: TranscriptView, keys: CustodianKeys, random: Random): CeremonyState {
+  checkArgument("view", view, "object");
+  checkArgument("keys", keys, "object");
+  checkArgument("random", random, "function");
   const [start = ""] = view.hashes;
   const seat = view.start.seats.findIndex((card) => card.signing_key === base64(keys.signingKey)) + 1;
   if (seat === 0) throw cryptoError("protocol_invalid", "these keys have no seat in the ceremony");
@@ -133,6 +137,8 @@ export function ceremonyStep(
     readonly share?: Share;
   },
 ): CeremonyStep {
+  checkArgument("provider", provider, "object");
+  checkArgument("input", input, "object");
   const { state, view } = input;
   const standing = state.compare(view);
   if (standing !== "continues") return { state, entries: [], outcome: { kind: standing } };
@@ -144,6 +150,8 @@ export function ceremonyStep(
 
 /** The act of a custodian or witness who confirms what a transcript has made. Throws `protocol_invalid` before all have accepted. */
 export function confirmationOf(type: "confirmation" | "witness", view: TranscriptView): Act {
+  checkArgument("type", type, "string");
+  checkArgument("view", view, "object");
   const { transcript, crk } = view;
   if (transcript === undefined || crk === undefined) throw cryptoError("protocol_invalid", "there is nothing to confirm yet");
   return { type, transcript, public_key: base64(crk.publicKey) };
@@ -155,13 +163,11 @@ export function confirmationOf(type: "confirmation" | "witness", view: Transcrip
  */
 export function witnessStep(
   provider: CryptoProvider,
-  {
-    keys,
-    view,
-    at,
-    confirm,
-  }: { readonly keys: CustodianKeys; readonly view: TranscriptView; readonly at: number; readonly confirm?: string },
+  given: { readonly keys: CustodianKeys; readonly view: TranscriptView; readonly at: number; readonly confirm?: string },
 ): { readonly entries: readonly TranscriptEntry[]; readonly outcome: WitnessOutcome } {
+  checkArgument("provider", provider, "object");
+  checkArgument("given", given, "object");
+  const { keys, view, at, confirm } = given;
   if (view.start.witness.signing_key !== base64(keys.signingKey))
     throw cryptoError("protocol_invalid", "these keys are not the witness's");
   const meant = view.status === "open" && !view.witnessed && at <= view.start.expires_at;

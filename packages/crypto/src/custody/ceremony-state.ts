@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64, fromBase64, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -33,6 +34,8 @@ export class CeremonyState {
     secret: Uint8Array,
     derived: Map<string, unknown> = new Map(),
   ) {
+    checkArgument("of", of, "object");
+    checkArgument("secret", secret, "bytes");
     this.ceremony = of.ceremony;
     this.seat = of.seat;
     this.seen = [...of.seen];

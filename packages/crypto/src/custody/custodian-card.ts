@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64, fromBase64, hex, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -49,6 +50,10 @@ export function custodianCard(
   who: { readonly orgId: string; readonly custodianId: string },
   random: Random,
 ): CustodianCard {
+  checkArgument("provider", provider, "object");
+  checkArgument("keys", keys, "object");
+  checkArgument("who", who, "object");
+  checkArgument("random", random, "function");
   const claim = {
     ...({ v: 1, org_id: who.orgId, custodian_id: who.custodianId } as const),
     ...{ signing_key: base64(keys.signingKey), agreement_key: base64(keys.agreementKey) },
@@ -76,6 +81,8 @@ export function readCard(provider: CryptoProvider, value: unknown): CustodianCar
 
 /** Lower-case hex SHA-256 of a card's canonical JSON without its proofs: what two persons compare when they enrol a third. */
 export function cardFingerprint(provider: Pick<CryptoProvider, "hash">, card: CustodianCard): string {
+  checkArgument("provider", provider, "object");
+  checkArgument("card", card, "object");
   const { proofs: _, ...claim } = card;
   return hex(provider.hash("sha256", utf8(canonicalJson(claim))));
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { concat, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -28,6 +29,8 @@ export class CustodianKeys {
 
   /** `bytes` is the Ed25519 seed, 32 bytes, and the X25519 secret, 32 bytes. Throws `crypto_invalid`. */
   constructor(provider: CryptoProvider, bytes: Uint8Array) {
+    checkArgument("provider", provider, "object");
+    checkArgument("bytes", bytes, "bytes");
     if (bytes.length !== 64) throw cryptoError("crypto_invalid", "a custodian's keys must be 64 bytes");
     this.#provider = provider;
     this.#bytes = Uint8Array.from(bytes);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { fromBase64 } from "../bytes.ts";
 import { type CrkPublic, crkFromJson } from "../threshold/crk.ts";
 import { acceptsBroadcast, type DkgBroadcast, generatedFrom } from "../threshold/dkg-public.ts";
@@ -11,6 +12,7 @@ import type { TranscriptView } from "./transcript-view.ts";
 
 /** How many shares make the key that a ceremony is about. */
 export function thresholdOf(start: StartAct): number {
+  checkArgument("start", start, "object");
   return start.kind === "generate" || start.kind === "reshare" ? start.threshold : start.crk.threshold;
 }
 

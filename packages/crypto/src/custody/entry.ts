@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { base64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
@@ -37,6 +38,8 @@ export const isEntry: Check = members({
 
 /** Base64 SHA-256 over `seneschal/custody-chain/v1 || 0x00 || JCS(entry)`, the signature included. */
 export function entryHash(provider: Pick<CryptoProvider, "hash">, entry: TranscriptEntry): string {
+  checkArgument("provider", provider, "object");
+  checkArgument("entry", entry, "object");
   return base64(provider.hash("sha256", utf8(`seneschal/custody-chain/v1\0${canonicalJson(entry)}`)));
 }
 
@@ -52,6 +55,9 @@ export function signEntry(
   act: Act,
   after?: { readonly hashes: readonly string[] },
 ): TranscriptEntry {
+  checkArgument("keys", keys, "object");
+  checkArgument("by", by, "object");
+  checkArgument("act", act, "object");
   const { ceremony, author, at } = by;
   const hashes = after?.hashes ?? [];
   const signed = { v: 1, ceremony, seq: hashes.length, prev: hashes.at(-1) ?? NO_ENTRY, at, author, act } as const;

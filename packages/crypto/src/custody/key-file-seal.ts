@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Argon2Params, CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64, concat, fromBase64, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -70,10 +71,10 @@ export function passphraseSeal({ time, memoryKiB, parallelism }: Argon2Params, r
  * console.log(prfSeal({ rpId: "custody.example", credentialId }, systemRandom).name); // webauthn-prf
  * ```
  */
-export function prfSeal(
-  { rpId, credentialId }: { readonly rpId: string; readonly credentialId: Uint8Array },
-  random: Random,
-): PrfSeal {
+export function prfSeal(given: { readonly rpId: string; readonly credentialId: Uint8Array }, random: Random): PrfSeal {
+  checkArgument("given", given, "object");
+  checkArgument("random", random, "function");
+  const { rpId, credentialId } = given;
   const asked = { rp_id: rpId, credential_id: base64(credentialId), input: base64(random(32)) };
   const seal: PrfSeal = { name: "webauthn-prf", ...asked };
   assertDeviceSeal(seal);
@@ -94,9 +95,13 @@ export function prfSeal(
  */
 export function tokenSeal(
   provider: CryptoProvider,
-  { token, key }: { readonly token: string; readonly key: string },
+  given: { readonly token: string; readonly key: string },
   random: Random,
 ): TokenSeal {
+  checkArgument("provider", provider, "object");
+  checkArgument("given", given, "object");
+  checkArgument("random", random, "function");
+  const { token, key } = given;
   const { secret } = newPrivateKey(provider, "p256", random);
   const point = base64(provider.p256PublicKey(secret));
   secret.fill(0);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Argon2Params, CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64, bytesEqual, concat, fromBase64, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -83,11 +84,15 @@ export interface AnsweredSeal {
  */
 export async function sealKeyFile(
   provider: CryptoProvider,
-  { keys, card }: { readonly keys: CustodianKeys; readonly card: CustodianCard },
+  given: { readonly keys: CustodianKeys; readonly card: CustodianCard },
   secret: string | AnsweredSeal,
   random: Random,
   cost: Argon2Params = ARGON2_DEFAULT,
 ): Promise<Uint8Array> {
+  checkArgument("provider", provider, "object");
+  checkArgument("given", given, "object");
+  checkArgument("random", random, "function");
+  const { keys, card } = given;
   if (!belongs(keys, card)) throw cryptoError("crypto_invalid", "the card is not of these keys");
   const byPassphrase = typeof secret === "string";
   if (byPassphrase) assertPassphrase(secret);
@@ -113,6 +118,8 @@ export async function openKeyFile(
   file: Uint8Array,
   secret: string | Uint8Array,
 ): Promise<{ readonly keys: CustodianKeys; readonly card: CustodianCard }> {
+  checkArgument("provider", provider, "object");
+  checkArgument("file", file, "bytes");
   const { ciphertext, ...head } = parsed(file);
   const card = readCard(provider, head.card);
   const key = await keyOf(provider, head, secret);
@@ -129,6 +136,7 @@ export async function openKeyFile(
  * {@link KeyFileRefusal}.
  */
 export function readKeyFile(file: Uint8Array): { readonly card: CustodianCard; readonly seal: KeyFileSeal } {
+  checkArgument("file", file, "bytes");
   const { card, kdf: seal } = parsed(file);
   return { card, seal };
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { StartAct } from "./act.ts";
 
 /**
@@ -14,18 +15,23 @@ export function dealersOf(start: StartAct): readonly number[] {
 
 /** The index of the seat's share of the key that there was before; 0: none. */
 export function shareBefore(start: StartAct, seat: number): number {
+  checkArgument("start", start, "object");
+  checkArgument("seat", seat, "number");
   if (start.kind === "generate") return 0;
   return start.kind === "refresh" ? seat : (start.deals[seat - 1] ?? 0);
 }
 
 /** The index of the share that the seat ends with, or goes on with; 0: none. */
 export function shareAfter(start: StartAct, seat: number): number {
+  checkArgument("start", start, "object");
+  checkArgument("seat", seat, "number");
   if (start.kind === "repair") return seat === 1 ? start.index : shareBefore(start, seat);
   return start.kind === "reshare" && seat > start.total_shares ? 0 : seat;
 }
 
 /** Seats that a ceremony gives a share: they accept, and confirm. */
 export function receiversOf(start: StartAct): readonly number[] {
+  checkArgument("start", start, "object");
   return start.kind === "repair" ? [1] : seatsOf(start).filter((seat) => shareAfter(start, seat) > 0);
 }
 

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CrkPublicJson } from "../threshold/crk.ts";
 import { crkToJson } from "../threshold/crk.ts";
 import type { EntryRefusal } from "./admit-entry.ts";
@@ -46,6 +47,7 @@ export interface TranscriptWork {
 
 /** Where a transcript stands. */
 export function standingOf(view: TranscriptView): TranscriptStanding {
+  checkArgument("view", view, "object");
   const { status, hashes, transcript, crk, blame, witnessed } = view;
   const seats = (of: Iterable<number>): readonly number[] => [...of].sort((a, b) => a - b);
   return {

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
@@ -47,6 +48,7 @@ export type TranscriptReport =
 
 /** The transcript's file: one line of canonical JSON for each entry, each ended by a line feed. */
 export function encodeTranscript(entries: readonly TranscriptEntry[]): Uint8Array {
+  checkArgument("entries", entries, "array");
   return utf8(entries.map((entry) => `${canonicalJson(entry)}\n`).join(""));
 }
 
@@ -70,6 +72,8 @@ export function verifyTranscript(
   source: Uint8Array | readonly unknown[],
   options: AdmissionOptions = {},
 ): TranscriptReport {
+  checkOptions("options", options, { knows: "function?" });
+  checkArgument("provider", provider, "object");
   let view: TranscriptView | undefined;
   let at = 0;
   for (const read of source instanceof Uint8Array ? lines(source) : source.map((value) => ({ value }))) {

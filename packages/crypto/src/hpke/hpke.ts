@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { concat, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -54,6 +55,15 @@ export function hpkeSender(
   recipientKey: Uint8Array,
   options: HpkeOptions & { readonly senderSecret?: Uint8Array; readonly random: Random },
 ): { readonly enc: Uint8Array; readonly context: HpkeContext } {
+  checkOptions("options", options, {
+    aead: "string?",
+    info: "bytes?",
+    psk: "object?",
+    senderSecret: "bytes?",
+    random: "function",
+  });
+  checkArgument("provider", provider, "object");
+  checkArgument("recipientKey", recipientKey, "bytes");
   const ephemeral = options.random(32);
   const enc = provider.x25519PublicKey(ephemeral);
   const parts = [provider.x25519(ephemeral, recipientKey)];
@@ -73,6 +83,10 @@ export function hpkeReceiver(
   enc: Uint8Array,
   options: HpkeOptions & { readonly senderKey?: Uint8Array } = {},
 ): HpkeContext {
+  checkOptions("options", options, { aead: "string?", info: "bytes?", psk: "object?", senderKey: "bytes?" });
+  checkArgument("provider", provider, "object");
+  checkArgument("recipientSecret", recipientSecret, "bytes");
+  checkArgument("enc", enc, "bytes");
   const parts = [provider.x25519(recipientSecret, enc)];
   const kemContext = [enc, provider.x25519PublicKey(recipientSecret)];
   if (options.senderKey !== undefined) {
@@ -102,8 +116,20 @@ export function hpkeSeal(
   plaintext: Uint8Array,
   options: HpkeOptions & { readonly aad?: Uint8Array; readonly senderSecret?: Uint8Array; readonly random: Random },
 ): Uint8Array {
-  const { enc, context } = hpkeSender(provider, recipientKey, options);
-  return concat(enc, context.seal(plaintext, options.aad));
+  checkOptions("options", options, {
+    aead: "string?",
+    info: "bytes?",
+    psk: "object?",
+    aad: "bytes?",
+    senderSecret: "bytes?",
+    random: "function",
+  });
+  checkArgument("provider", provider, "object");
+  checkArgument("recipientKey", recipientKey, "bytes");
+  checkArgument("plaintext", plaintext, "bytes");
+  const { aad, ...setup } = options;
+  const { enc, context } = hpkeSender(provider, recipientKey, setup);
+  return concat(enc, context.seal(plaintext, aad));
 }
 
 /** Opens {@link hpkeSeal}. Throws `decryption_failed`. */
@@ -113,19 +139,26 @@ export function hpkeOpen(
   sealed: Uint8Array,
   options: HpkeOptions & { readonly aad?: Uint8Array; readonly senderKey?: Uint8Array } = {},
 ): Uint8Array {
+  checkOptions("options", options, { aead: "string?", info: "bytes?", psk: "object?", aad: "bytes?", senderKey: "bytes?" });
+  checkArgument("provider", provider, "object");
+  checkArgument("recipientSecret", recipientSecret, "bytes");
+  checkArgument("sealed", sealed, "bytes");
   if (sealed.length < 32 + 16) throw cryptoError("decryption_failed", "decryption failed");
+  const { aad, ...setup } = options;
   let context: HpkeContext;
   try {
-    context = hpkeReceiver(provider, recipientSecret, sealed.subarray(0, 32), options);
+    context = hpkeReceiver(provider, recipientSecret, sealed.subarray(0, 32), setup);
   } catch (cause) {
     // A low-order encapsulated key is just a message that does not open.
     throw cryptoError("decryption_failed", "decryption failed", {}, cause);
   }
-  return context.open(sealed.subarray(32), options.aad);
+  return context.open(sealed.subarray(32), aad);
 }
 
 /** The X25519 secret that RFC 9180 section 7.1.3 derives from keying material of at least 32 bytes. */
 export function hpkeDeriveSecret(provider: CryptoProvider, ikm: Uint8Array): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("ikm", ikm, "bytes");
   if (ikm.length < 32) throw cryptoError("crypto_invalid", "keying material must be at least 32 bytes");
   const prk = labeledExtract(provider, KEM_SUITE, EMPTY, "dkp_prk", ikm);
   return labeledExpand(provider, KEM_SUITE, prk, "sk", EMPTY, 32);

@@ -1,4 +1,5 @@
 import type { Json } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 import { LONE_SURROGATE } from "./lone-surrogate.ts";
 
@@ -12,6 +13,7 @@ const SPACE = /[ \t\n\r]*/y;
  * nesting beyond 64. `__proto__` becomes an ordinary key. Throws `not_canonical` with the position.
  */
 export function parseStrictJson(source: string): Json {
+  checkArgument("source", source, "string");
   const reader = new Reader(source);
   const value = reader.value(0);
   reader.end();

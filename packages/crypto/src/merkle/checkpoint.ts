@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { base64, bytesEqual, concat, fromBase64, fromUtf8, hex, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { nobleCrypto } from "../provider/noble.ts";
@@ -28,6 +29,7 @@ export type SignBytes = (message: Uint8Array) => Uint8Array | Promise<Uint8Array
 
 /** The text of a checkpoint: origin, size, base64 root, extensions, one per line. Throws `log_invalid`. */
 export function checkpointText(checkpoint: Checkpoint): string {
+  checkArgument("checkpoint", checkpoint, "object");
   const { origin, size, root, extensions = [] } = checkpoint;
   const lines = [origin, String(size), base64(root), ...extensions];
   if (
@@ -43,6 +45,7 @@ export function checkpointText(checkpoint: Checkpoint): string {
 
 /** Reads a checkpoint's text. Throws `log_invalid`. */
 export function parseCheckpoint(text: string): Checkpoint {
+  checkArgument("text", text, "string");
   const [origin = "", size = "", root = "", ...rest] = text.split("\n");
   try {
     if (!/^(?:0|[1-9]\d{0,15})$/.test(size) || rest.pop() !== "") throw new Error("shape");
@@ -70,6 +73,9 @@ export function parseCheckpoint(text: string): Checkpoint {
  * ```
  */
 export async function signNote(text: string, key: NoteKey, sign: SignBytes): Promise<string> {
+  checkArgument("text", text, "string");
+  checkArgument("key", key, "object");
+  checkArgument("sign", sign, "function");
   assertText(text);
   const signature = await sign(utf8(text));
   return `${text}\n${signatureLine(key, ED25519, signature)}`;
@@ -77,6 +83,10 @@ export async function signNote(text: string, key: NoteKey, sign: SignBytes): Pro
 
 /** Adds a witness's cosignature with its time (seconds). The witness must have checked consistency with what it saw before. */
 export async function cosignNote(note: string, key: NoteKey, seconds: number, sign: SignBytes): Promise<string> {
+  checkArgument("note", note, "string");
+  checkArgument("key", key, "object");
+  checkArgument("seconds", seconds, "number");
+  checkArgument("sign", sign, "function");
   const { text } = splitNote(note);
   const signature = await sign(cosignedMessage(text, seconds));
   return `${note}${signatureLine(key, COSIGNATURE, concat(u64(seconds), signature))}`;
@@ -96,6 +106,8 @@ export interface VerifiedNote {
  * `log_invalid` for that, for a malformed note and when no known key signed.
  */
 export function verifyNote(note: string, keys: readonly NoteKey[]): VerifiedNote {
+  checkArgument("note", note, "string");
+  checkArgument("keys", keys, "array");
   const { text, lines } = splitNote(note);
   const signedBy: string[] = [];
   const cosignedAt: Record<string, number> = {};
@@ -126,11 +138,13 @@ export function verifyNote(note: string, keys: readonly NoteKey[]): VerifiedNote
 
 /** The verifier key of a log in the note format's own text: `name+keyid+base64(0x01 || public key)`. */
 export function noteVerifierKey(key: NoteKey): string {
+  checkArgument("key", key, "object");
   return verifierKeyText(key, ED25519);
 }
 
 /** The verifier key of a witness (C2SP tlog-cosignature): `name+keyid+base64(0x04 || public key)`. */
 export function witnessVerifierKey(key: NoteKey): string {
+  checkArgument("key", key, "object");
   return verifierKeyText(key, COSIGNATURE);
 }
 

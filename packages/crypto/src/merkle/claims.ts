@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { bytesEqual } from "../bytes.ts";
 import { consistencyRanges, inclusionRanges, type LeafRange } from "./proof-ranges.ts";
 import { nobleSha256, type Sha256 } from "./tree-hash.ts";
@@ -24,6 +25,8 @@ const pathOf = (claim: LogClaim): readonly LeafRange[] =>
 
 /** The ranges whose roots {@link proveClaim} asks for. Throws `log_invalid` for a claim beyond the tree of `size` leaves. */
 export function claimRanges(claim: LogClaim, size: number): readonly LeafRange[] {
+  checkArgument("claim", claim, "object");
+  checkArgument("size", size, "number");
   const [first, second] = sizesOf(claim);
   return [{ from: 0, to: first }, { from: 0, to: second }, ...pathOf(claim), ...consistencyRanges(second, size)];
 }
@@ -40,6 +43,9 @@ export function proveClaim(
   rootOf: (range: LeafRange) => Uint8Array | undefined,
   hash: Sha256 = nobleSha256,
 ): LogProof | undefined {
+  checkArgument("claim", claim, "object");
+  checkArgument("head", head, "object");
+  checkArgument("rootOf", rootOf, "function");
   const [first, second] = sizesOf(claim);
   const roots = claimRanges(claim, head.size).map(rootOf);
   if (!areThere(roots)) return undefined;

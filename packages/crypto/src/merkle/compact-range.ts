@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 import { assertSize, emptyRoot, leafHash, nobleSha256, nodeHash, type Sha256 } from "./tree-hash.ts";
 
@@ -73,6 +74,7 @@ export class CompactRange {
 
 /** Root over perfect subtrees of falling size: the right edge folded from the right. */
 export function foldPeaks(peaks: readonly Uint8Array[], hash: Sha256 = nobleSha256): Uint8Array {
+  checkArgument("peaks", peaks, "array");
   const last = peaks[peaks.length - 1];
   if (last === undefined) return emptyRoot(hash);
   return peaks.slice(0, -1).reduceRight((right, left) => nodeHash(left, right, hash), Uint8Array.from(last));

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 import { assertSize, splitPoint } from "./tree-hash.ts";
 
@@ -67,7 +68,9 @@ export function consistencyRanges(oldSize: number, newSize: number): readonly Le
 }
 
 /** The perfect subtrees that make up a range, from left to right; fold their hashes with `foldPeaks`. */
-export function rangeNodes({ from, to }: LeafRange): readonly NodeId[] {
+export function rangeNodes(range: LeafRange): readonly NodeId[] {
+  checkArgument("range", range, "object");
+  const { from, to } = range;
   const nodes: NodeId[] = [];
   for (let at = from; at < to; ) {
     let level = 0;

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 import { CompactRange, foldPeaks } from "./compact-range.ts";
 import { type LeafRange, type NodeId, rangeNodes } from "./proof-ranges.ts";
@@ -41,12 +42,18 @@ export function openTiles(size: number): readonly TileId[] {
 }
 
 /** How many of a tile's hashes a tree of `size` leaves has; 0 or less: it has no such tile. */
-export function tileWidth({ level, index }: Omit<TileId, "width">, size: number): number {
+export function tileWidth(given: Omit<TileId, "width">, size: number): number {
+  checkArgument("given", given, "object");
+  checkArgument("size", size, "number");
+  const { level, index } = given;
   return Math.min(TILE_WIDTH, Math.floor(size / TILE_WIDTH ** level) - index * TILE_WIDTH);
 }
 
 /** The number of the first leaf below hash `at` of a tile. */
-export function tileLeaf({ level, index }: Omit<TileId, "width">, at: number): number {
+export function tileLeaf(given: Omit<TileId, "width">, at: number): number {
+  checkArgument("given", given, "object");
+  checkArgument("at", at, "number");
+  const { level, index } = given;
   return (index * TILE_WIDTH + at) * TILE_WIDTH ** level;
 }
 

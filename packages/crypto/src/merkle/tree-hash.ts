@@ -1,4 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 
 /** SHA-256, from whichever provider is at hand. */
@@ -9,6 +10,7 @@ export const nobleSha256: Sha256 = sha256;
 
 /** Hash of a leaf's data: H(0x00 || data) (RFC 6962 section 2.1). */
 export function leafHash(data: Uint8Array, hash: Sha256 = nobleSha256): Uint8Array {
+  checkArgument("data", data, "bytes");
   const input = new Uint8Array(data.length + 1);
   input.set(data, 1);
   return hash(input);
@@ -16,6 +18,8 @@ export function leafHash(data: Uint8Array, hash: Sha256 = nobleSha256): Uint8Arr
 
 /** Hash of an inner node: H(0x01 || left || right). */
 export function nodeHash(left: Uint8Array, right: Uint8Array, hash: Sha256 = nobleSha256): Uint8Array {
+  checkArgument("left", left, "bytes");
+  checkArgument("right", right, "bytes");
   const input = new Uint8Array(1 + left.length + right.length);
   input[0] = 1;
   input.set(left, 1);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { bytesEqual } from "../bytes.ts";
 import { emptyRoot, nobleSha256, nodeHash, type Sha256 } from "./tree-hash.ts";
 
@@ -15,6 +16,7 @@ export function verifyInclusion(
   },
   hash: Sha256 = nobleSha256,
 ): boolean {
+  checkArgument("claim", claim, "object");
   const { index, size, leaf, proof, root } = claim;
   if (!isSize(index) || !isSize(size) || index >= size || !areHashes([leaf, root, ...proof])) return false;
   let fn = index;
@@ -51,6 +53,7 @@ export function verifyConsistency(
   },
   hash: Sha256 = nobleSha256,
 ): boolean {
+  checkArgument("claim", claim, "object");
   const { oldSize, newSize, oldRoot, newRoot, proof } = claim;
   if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize) return false;
   if (oldSize === 0)
@@ -73,6 +76,7 @@ export function verifySubtreeInclusion(
   },
   hash: Sha256 = nobleSha256,
 ): boolean {
+  checkArgument("claim", claim, "object");
   const { index, start, end, leaf, subtreeRoot, proof } = claim;
   if (!isSubtree(start, end) || !isSize(index) || index < start) return false;
   return verifyInclusion({ index: index - start, size: end - start, leaf, proof, root: subtreeRoot }, hash);
@@ -93,6 +97,7 @@ export function verifySubtreeConsistency(
   },
   hash: Sha256 = nobleSha256,
 ): boolean {
+  checkArgument("claim", claim, "object");
   const { start, end, size, subtreeRoot, root, proof } = claim;
   if (!isSubtree(start, end) || !isSize(size) || end > size) return false;
   if (start === end) return proof.length === 0 && bytesEqual(subtreeRoot, emptyRoot(hash));

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -34,6 +35,8 @@ export function judgeGrowth(
   proof: readonly Uint8Array[],
   hash: Sha256 = nobleSha256,
 ): Growth {
+  checkArgument("offered", offered, "object");
+  checkArgument("proof", proof, "array");
   if (kept === undefined) return "first";
   if (kept.origin !== offered.origin) throw cryptoError("log_invalid", "the checkpoints are of two logs");
   if (offered.size < kept.size) return "put_back";

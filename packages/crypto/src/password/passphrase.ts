@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 
 const LEAST = 12;
@@ -17,6 +18,7 @@ export const PASSPHRASE_RULE = `a passphrase has at least ${LEAST} characters, $
  * ```
  */
 export function assertPassphrase(passphrase: string): void {
+  checkArgument("passphrase", passphrase, "string");
   const characters = [...passphrase.normalize("NFKC")];
   if (characters.length < LEAST || new Set(characters).size < DIFFERENT) throw cryptoError("crypto_invalid", PASSPHRASE_RULE);
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Argon2Params, CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64, bytesEqual, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -32,6 +33,9 @@ export async function hashPassword(
   random: Random,
   params: Argon2Params = ARGON2_DEFAULT,
 ): Promise<string> {
+  checkArgument("provider", provider, "object");
+  checkArgument("password", password, "string");
+  checkArgument("random", random, "function");
   const salt = random(SALT);
   const hash = await provider.argon2id(passwordBytes(password), salt, params, TAG);
   return encodePasswordHash({ params, salt, hash });
@@ -44,7 +48,9 @@ export async function verifyPassword(provider: CryptoProvider, password: string,
 }
 
 /** The PHC string: `$argon2id$v=19$m=<KiB>,t=<passes>,p=<lanes>$<salt>$<hash>`, base64 without padding. */
-export function encodePasswordHash({ params, salt, hash }: PasswordHash): string {
+export function encodePasswordHash(given: PasswordHash): string {
+  checkArgument("given", given, "object");
+  const { params, salt, hash } = given;
   const bare = (bytes: Uint8Array) => base64(bytes).replace(/=+$/, "");
   return `$argon2id$v=19$m=${params.memoryKiB},t=${params.time},p=${params.parallelism}$${bare(salt)}$${bare(hash)}`;
 }

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -20,6 +21,9 @@ export function totpCode(
   step: number,
   params: TotpParams = {},
 ): string {
+  checkArgument("provider", provider, "object");
+  checkArgument("secret", secret, "bytes");
+  checkArgument("step", step, "number");
   const { algorithm = "sha1", digits = 6 } = params;
   if (secret.length < 16 || !Number.isSafeInteger(step) || step < 0 || !Number.isInteger(digits) || digits < 6 || digits > 8) {
     throw cryptoError("crypto_invalid", "TOTP needs a secret of 16 bytes, a step and 6 to 8 digits");
@@ -57,6 +61,17 @@ export function verifyTotp(
   code: string,
   options: TotpParams & { readonly now: number; readonly window?: number; readonly lastStep?: number },
 ): TotpDecision {
+  checkOptions("options", options, {
+    algorithm: "string?",
+    digits: "number?",
+    period: "number?",
+    now: "number",
+    window: "number?",
+    lastStep: "number?",
+  });
+  checkArgument("provider", provider, "object");
+  checkArgument("secret", secret, "bytes");
+  checkArgument("code", code, "string");
   const { now, window = 1, lastStep = -1, period = 30 } = options;
   const current = Math.floor(now / 1000 / period);
   let matched = -1;
@@ -73,6 +88,8 @@ export function totpUri(
   label: { readonly issuer: string; readonly account: string },
   params: TotpParams = {},
 ): string {
+  checkArgument("secret", secret, "bytes");
+  checkArgument("label", label, "object");
   const { algorithm = "sha1", digits = 6, period = 30 } = params;
   const path = `${encodeURIComponent(label.issuer)}:${encodeURIComponent(label.account)}`;
   const query = [
@@ -87,6 +104,7 @@ export function totpUri(
 
 /** Base32 without padding (RFC 4648 section 6), as people type secrets into apps. */
 export function base32(bytes: Uint8Array): string {
+  checkArgument("bytes", bytes, "bytes");
   let out = "";
   let bits = 0;
   let word = 0;

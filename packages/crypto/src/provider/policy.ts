@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Argon2Params } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 
@@ -19,15 +20,20 @@ function demand(ok: boolean, message: string): void {
 
 /** AES key sizes of FIPS 197. */
 export function assertAesKey(key: Uint8Array): void {
+  checkArgument("key", key, "bytes");
   demand(key.length === 16 || key.length === 24 || key.length === 32, "AES key must be 16, 24 or 32 bytes");
 }
 
 /** Only 96-bit nonces: every other GCM length hashes the nonce and loses its guarantees. */
 export function assertNonce(nonce: Uint8Array): void {
+  checkArgument("nonce", nonce, "bytes");
   demand(nonce.length === 12, "nonce must be 12 bytes");
 }
 
 export function assertLength(bytes: Uint8Array, length: number, what: string): void {
+  checkArgument("bytes", bytes, "bytes");
+  checkArgument("length", length, "number");
+  checkArgument("what", what, "string");
   demand(bytes.length === length, `${what} must be ${length} bytes`);
 }
 
@@ -41,6 +47,7 @@ export function assertWrapPayload(length: number): void {
 }
 
 export function assertP256Secret(secret: Uint8Array): void {
+  checkArgument("secret", secret, "bytes");
   assertLength(secret, 32, "P-256 secret key");
   const scalar = toNumber(secret);
   demand(scalar > 0n && scalar < P256_ORDER, "P-256 secret key out of range");
@@ -48,6 +55,7 @@ export function assertP256Secret(secret: Uint8Array): void {
 
 /** SEC1 uncompressed or compressed; the hybrid form and the point at infinity do not exist here. */
 export function assertP256PublicKey(key: Uint8Array): void {
+  checkArgument("key", key, "bytes");
   const lead = key[0];
   demand(
     (key.length === 65 && lead === 4) || (key.length === 33 && (lead === 2 || lead === 3)),
@@ -57,6 +65,7 @@ export function assertP256PublicKey(key: Uint8Array): void {
 
 /** True for a canonical encoding whose point is not of small order; such keys sign anything. */
 export function isStrictEd25519Key(key: Uint8Array): boolean {
+  checkArgument("key", key, "bytes");
   const little = Uint8Array.from(key).reverse();
   little[0] = (little[0] ?? 0) & 0x7f;
   const y = toNumber(little);
@@ -65,6 +74,9 @@ export function isStrictEd25519Key(key: Uint8Array): boolean {
 
 /** The floor (OWASP password storage guidance); ceilings keep a hostile parameter string from taking the machine. */
 export function assertArgon2(salt: Uint8Array, params: Argon2Params, length: number): void {
+  checkArgument("salt", salt, "bytes");
+  checkArgument("params", params, "object");
+  checkArgument("length", length, "number");
   const { time, memoryKiB, parallelism } = params;
   const whole = Number.isInteger(time) && Number.isInteger(memoryKiB) && Number.isInteger(parallelism);
   demand(whole && parallelism >= ARGON2_FLOOR.parallelism, "argon2id parameters must be positive integers");

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { LONE_SURROGATE } from "../json/lone-surrogate.ts";
 import { signingBytes } from "./signing-bytes.ts";
@@ -102,6 +103,8 @@ export function verifyOperation(
     readonly skewSeconds?: number;
   },
 ): OperationDecision {
+  checkArgument("provider", provider, "object");
+  checkArgument("input", input, "object");
   const { payload, signature, expect, now, seen, maxLifetimeSeconds = MAX_LIFETIME_S, skewSeconds = SKEW_S } = input;
   const seconds = now / 1000;
   const reason = ((): OperationRefusal | undefined => {

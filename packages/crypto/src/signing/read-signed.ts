@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import { fromUtf8, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { parseCanonicalJson } from "../json/parse-canonical-json.ts";
@@ -27,6 +28,7 @@ const FIRST_ADMIN = ["audience", "body_sha256", "op", "org_id", "v"];
  * ```
  */
 export function readSigned(message: Uint8Array): SignedDocument | undefined {
+  checkArgument("message", message, "bytes");
   if (!OURS.every((byte, i) => message[i] === byte)) return undefined;
   const end = message.indexOf(0);
   const prefix = fromUtf8(message.subarray(0, Math.max(end, 0)));

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import { concat, hex, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { nobleCrypto } from "../provider/noble.ts";
@@ -43,6 +44,7 @@ export function signingBytes(purpose: SigningPurpose, payload: object): Uint8Arr
 
 /** Lower-case hex SHA-256 over the JCS form of a request body without its signature fields (top level only). */
 export function bodyHash(body: JsonObject): string {
+  checkArgument("body", body, "object");
   const signed = Object.fromEntries(Object.entries(body).filter(([name]) => !SIGNATURE_FIELDS.includes(name)));
   return hex(nobleCrypto.hash("sha256", utf8(canonicalJson(signed))));
 }

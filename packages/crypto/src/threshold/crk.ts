@@ -1,5 +1,5 @@
 import { ed25519, ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { base64, bytesEqual, concat, fromBase64, hex, u32 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -57,6 +57,7 @@ export interface CrkPublicJson {
  * ```
  */
 export function dealCrk(options: { readonly threshold: number; readonly total: number; readonly random: Random }): CrkWithShares {
+  checkOptions("options", options, { threshold: "number", total: "number", random: "function" });
   checkArgument("options", options, "object");
   checkArgument("options.random", options.random, "function");
   return deal(options, undefined);
@@ -70,6 +71,8 @@ export function importCrk(
   key: Uint8Array,
   options: { readonly threshold: number; readonly total: number; readonly random: Random },
 ): CrkWithShares {
+  checkOptions("options", options, { threshold: "number", total: "number", random: "function" });
+  checkArgument("key", key, "bytes");
   if (key.length !== 32 && key.length !== 64) throw cryptoError("crypto_invalid", "Ed25519 key must be 32 or 64 bytes");
   const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(key.subarray(0, 32));
   if (key.length === 64 && !bytesEqual(pointBytes, key.subarray(32))) {
@@ -130,6 +133,7 @@ export function crkShare(crk: CrkPublic, index: number, signingShare: Uint8Array
 
 /** The {@link ShareSet} of a root key: a share is right when it times the base point is its verifying share. */
 export function crkSet(crk: CrkPublic): ShareSet {
+  checkArgument("crk", crk, "object");
   const { setId, epoch, threshold, total } = crk;
   return { scheme: "frost-ed25519", setId, epoch, threshold, total, accepts: (share) => holds(crk, share) };
 }
@@ -158,6 +162,7 @@ export function frostPublic(crk: CrkPublic) {
 }
 
 export function crkToJson(crk: CrkPublic): CrkPublicJson {
+  checkArgument("crk", crk, "object");
   return {
     set_id: base64(crk.setId),
     epoch: crk.epoch,
@@ -171,6 +176,7 @@ export function crkToJson(crk: CrkPublic): CrkPublicJson {
 
 /** Reads {@link crkToJson} back and checks that its parts fit each other. Throws `protocol_invalid`, `crypto_invalid`. */
 export function crkFromJson(json: CrkPublicJson): CrkPublic {
+  checkArgument("json", json, "object");
   assertThreshold(json.threshold, json.total_shares);
   const [publicKey] = json.commitments;
   if (publicKey === undefined || json.commitments.length !== json.threshold) {

@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/kernel";
+import { checkArgument, isCoded } from "@seneschal/kernel";
 import { base64, bytesEqual, concat, fromBase64, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { nobleCrypto } from "../provider/noble.ts";
@@ -21,12 +21,15 @@ export interface DkgMessage {
 
 /** Base64 SHA-256 over the round-one list, sorted by index: what custodians read to each other before they deal. */
 export function dkgTranscript(broadcasts: readonly DkgBroadcast[]): string {
+  checkArgument("broadcasts", broadcasts, "array");
   const sorted = [...broadcasts].sort((a, b) => a.index - b.index);
   return base64(nobleCrypto.hash("sha256", utf8(canonicalJson(sorted))));
 }
 
 /** A broadcast stands when its degree is right, its points are in the group and its proof of knowledge holds. */
 export function acceptsBroadcast(broadcast: DkgBroadcast, threshold: number): boolean {
+  checkArgument("broadcast", broadcast, "object");
+  checkArgument("threshold", threshold, "number");
   try {
     const points = broadcast.commitments.map((c) => readPoint(fromBase64(c)));
     const [key] = points;
@@ -50,6 +53,8 @@ export function acceptsBroadcast(broadcast: DkgBroadcast, threshold: number): bo
  * first 16 bytes of {@link dkgTranscript}. Throws `protocol_invalid`.
  */
 export function generatedPublic(broadcasts: readonly DkgBroadcast[], threshold: number): CrkPublic {
+  checkArgument("broadcasts", broadcasts, "array");
+  checkArgument("threshold", threshold, "number");
   const polynomials = broadcasts.map((b) => b.commitments.map((c) => readPoint(fromBase64(c))));
   const sums = Array.from({ length: threshold }, (_, k) => {
     return polynomials.reduce((sum, points) => sum.add(points[k] ?? Point.ZERO), Point.ZERO);

@@ -1,4 +1,5 @@
 import { ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
+import { checkOptions } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { base64, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -76,6 +77,7 @@ export class DkgParticipant {
   #step: Step;
 
   constructor(options: DkgOptions) {
+    checkOptions("options", options, { index: "number", threshold: "number", total: "number", random: "function" });
     const { commitments, proof, values } = dealGeneration(options);
     this.index = options.index;
     this.#threshold = options.threshold;

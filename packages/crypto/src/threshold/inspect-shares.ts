@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { Share, type ShareScheme } from "./share.ts";
@@ -52,6 +53,8 @@ export interface ShareInspection {
 
 /** Judges every submitted share against its set, by index, before anything is combined. Never throws. */
 export function inspectShares(set: ShareSet, submitted: readonly SubmittedShare[]): ShareInspection {
+  checkArgument("set", set, "object");
+  checkArgument("submitted", submitted, "array");
   const valid: Share[] = [];
   const problems: ShareProblem[] = [];
   const seen = new Set<number>();
@@ -69,6 +72,8 @@ export function inspectShares(set: ShareSet, submitted: readonly SubmittedShare[
 
 /** The shares of an inspection that is sufficient. Throws `share_invalid` naming the indexes, else `threshold_not_met`. */
 export function acceptedShares(set: ShareSet, submitted: readonly SubmittedShare[]): readonly Share[] {
+  checkArgument("set", set, "object");
+  checkArgument("submitted", submitted, "array");
   const { valid, problems } = inspectShares(set, submitted);
   if (problems.length > 0) {
     const indexes = [...new Set(problems.map((p) => p.index))].sort((a, b) => a - b);

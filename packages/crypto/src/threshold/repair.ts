@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/kernel";
+import { checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { cryptoError } from "../errors.ts";
 import { type CrkPublic, crkSet, crkShare } from "./crk.ts";
@@ -24,6 +24,9 @@ export function dealRepair(
   share: Share,
   options: { readonly lost: number; readonly helpers: readonly number[]; readonly random: Random },
 ): readonly RepairSummand[] {
+  checkOptions("options", options, { lost: "number", helpers: "array", random: "function" });
+  checkArgument("crk", crk, "object");
+  checkArgument("share", share, "object");
   const { lost, helpers, random } = options;
   assertHelpers(crk, lost, helpers);
   if (!helpers.includes(share.index) || share.epoch !== crk.epoch || !crkSet(crk).accepts(share)) {
@@ -37,11 +40,15 @@ export function dealRepair(
 
 /** A helper's sum of the summands that all helpers (itself too) dealt to it; goes to the holder of the lost share only. */
 export function sumRepair(summands: readonly Uint8Array[]): Uint8Array {
+  checkArgument("summands", summands, "array");
   return scalars.toBytes(summands.reduce((sum, value) => scalars.add(sum, readScalar(value)), 0n));
 }
 
 /** The repaired share. Throws `protocol_invalid` when the sums do not give the share that was lost. */
 export function repairShare(crk: CrkPublic, lost: number, sums: readonly Uint8Array[]): Share {
+  checkArgument("crk", crk, "object");
+  checkArgument("lost", lost, "number");
+  checkArgument("sums", sums, "array");
   const share = crkShare(crk, lost, sumRepair(sums));
   if (!crkSet(crk).accepts(share)) throw cryptoError("protocol_invalid", "the sums do not give the lost share");
   return share;

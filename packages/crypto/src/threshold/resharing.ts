@@ -1,4 +1,4 @@
-import { isCoded } from "@seneschal/kernel";
+import { checkArgument, isCoded } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -42,6 +42,9 @@ export interface ReceivedDeal {
  * does not. Any holder may deal; several make it independent of each one's randomness.
  */
 export function dealRefresh(crk: CrkPublic, from: number, random: Random): Deal {
+  checkArgument("crk", crk, "object");
+  checkArgument("from", from, "number");
+  checkArgument("random", random, "function");
   return deal(from, [0n, ...randomScalars(crk.threshold - 1, random)], crk.total);
 }
 
@@ -84,6 +87,8 @@ function hasConstant(commitments: readonly Uint8Array[], threshold: number, cons
 
 /** The public half after a refresh. Throws `cheating` naming dealers whose constant term is not zero or whose degree is wrong. */
 export function refreshedPublic(crk: CrkPublic, deals: readonly Pick<Deal, "from" | "commitments">[]): CrkPublic {
+  checkArgument("crk", crk, "object");
+  checkArgument("deals", deals, "array");
   const polynomials = readDeals(deals, (points) => points.length === crk.threshold && points[0]?.is0() === true);
   const old = crk.commitments.map((c) => readPoint(c));
   const sums = polynomials.reduce<readonly GroupPoint[]>((sum, points) => addPoints(sum, points), old);
@@ -92,6 +97,9 @@ export function refreshedPublic(crk: CrkPublic, deals: readonly Pick<Deal, "from
 
 /** Refresh, holder's part: the new share of `share`'s index. Throws `cheating` naming dealers of wrong values. */
 export function refreshShare(crk: CrkPublic, share: Share, deals: readonly ReceivedDeal[]): Share {
+  checkArgument("crk", crk, "object");
+  checkArgument("share", share, "object");
+  checkArgument("deals", deals, "array");
   const next = refreshedPublic(crk, deals);
   const delta = receive(deals, share.index);
   return finish(next, share.index, scalars.add(readScalar(share.payload()), delta));
@@ -106,6 +114,9 @@ export function dealReshare(
   share: Share,
   to: { readonly dealers: readonly number[]; readonly threshold: number; readonly total: number; readonly random: Random },
 ): Deal {
+  checkArgument("crk", crk, "object");
+  checkArgument("share", share, "object");
+  checkArgument("to", to, "object");
   assertThreshold(to.threshold, to.total);
   assertDealers(crk, to.dealers);
   if (!crkSet(crk).accepts(share) || share.epoch !== crk.epoch) {
@@ -124,6 +135,9 @@ export function resharedPublic(
   deals: readonly Pick<Deal, "from" | "commitments">[],
   to: { readonly threshold: number; readonly total: number },
 ): CrkPublic {
+  checkArgument("crk", crk, "object");
+  checkArgument("deals", deals, "array");
+  checkArgument("to", to, "object");
   const dealers = deals.map((d) => d.from);
   assertDealers(crk, dealers);
   const polynomials = readDeals(deals, (points, from) => {
@@ -141,6 +155,10 @@ export function receiveReshare(
   deals: readonly ReceivedDeal[],
   to: { readonly threshold: number; readonly total: number },
 ): Share {
+  checkArgument("crk", crk, "object");
+  checkArgument("index", index, "number");
+  checkArgument("deals", deals, "array");
+  checkArgument("to", to, "object");
   return finish(resharedPublic(crk, deals, to), index, receive(deals, index));
 }
 
@@ -164,6 +182,9 @@ export function reshareWithShares(
   submitted: readonly SubmittedShare[],
   to: { readonly threshold: number; readonly total: number; readonly random: Random },
 ): CrkWithShares {
+  checkArgument("crk", crk, "object");
+  checkArgument("submitted", submitted, "array");
+  checkArgument("to", to, "object");
   assertThreshold(to.threshold, to.total);
   const olds = acceptedShares(crkSet(crk), submitted).slice(0, crk.threshold);
   const dealers = olds.map((share) => share.index);
@@ -188,6 +209,8 @@ export function reshareWithShares(
 
 /** What the holder of `index` receives of these deals. */
 export function seenBy(deals: readonly Deal[], index: number): readonly ReceivedDeal[] {
+  checkArgument("deals", deals, "array");
+  checkArgument("index", index, "number");
   return deals.map((d) => ({ from: d.from, commitments: d.commitments, value: d.values[index - 1] ?? new Uint8Array() }));
 }
 

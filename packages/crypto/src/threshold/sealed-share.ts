@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Argon2Params, CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64, concat, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -22,6 +23,10 @@ export function deriveShareKey(
   salt: Uint8Array,
   params: Argon2Params,
 ): Promise<Uint8Array> {
+  checkArgument("provider", provider, "object");
+  checkArgument("password", password, "string");
+  checkArgument("salt", salt, "bytes");
+  checkArgument("params", params, "object");
   return provider.argon2id(passwordBytes(password), salt, params, 32);
 }
 
@@ -36,6 +41,11 @@ export function sealShare(
   binding: Pick<SealedShareBinding, "crkId" | "publicKey">,
   random: Random,
 ): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "bytes");
+  checkArgument("share", share, "object");
+  checkArgument("binding", binding, "object");
+  checkArgument("random", random, "function");
   assertKey(key);
   const nonce = random(12);
   const plaintext = share.toBytes();
@@ -46,6 +56,10 @@ export function sealShare(
 
 /** Opens a sealed share. Throws `decryption_failed` for a wrong password, binding or changed bytes alike. */
 export function openShare(provider: CryptoProvider, key: Uint8Array, sealed: Uint8Array, binding: SealedShareBinding): Share {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "bytes");
+  checkArgument("sealed", sealed, "bytes");
+  checkArgument("binding", binding, "object");
   assertKey(key);
   if (sealed[0] !== FORMAT || sealed.length < 1 + 12 + 16) throw cryptoError("decryption_failed", "decryption failed");
   const share = Share.fromBytes(provider.open(key, sealed.subarray(1, 13), sealed.subarray(13), associatedData(binding)));

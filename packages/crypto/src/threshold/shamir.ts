@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { combine } from "shamir-secret-sharing";
 import { bytesEqual, concat } from "../bytes.ts";
@@ -34,6 +35,8 @@ export async function splitSecret(
   secret: Uint8Array,
   options: { readonly threshold: number; readonly total: number; readonly epoch?: number; readonly random: Random },
 ): Promise<{ readonly shares: readonly Share[]; readonly record: SplitRecord }> {
+  checkOptions("options", options, { threshold: "number", total: "number", epoch: "number?", random: "function" });
+  checkArgument("secret", secret, "bytes");
   const { threshold, total, epoch = 1, random } = options;
   assertThreshold(threshold, total);
   if (secret.length < 1 || secret.length > MAX_SECRET) {
@@ -78,6 +81,8 @@ export function splitSet(record: SplitRecord): ShareSet {
  * ```
  */
 export async function combineSecret(record: SplitRecord, submitted: readonly SubmittedShare[]): Promise<Uint8Array> {
+  checkArgument("record", record, "object");
+  checkArgument("submitted", submitted, "array");
   const shares = acceptedShares(splitSet(record), submitted);
   const body = await combine(shares.map((share) => share.payload()));
   const secret = body.slice(0, -2 * CHECK);

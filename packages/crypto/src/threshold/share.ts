@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { base64, bytesEqual, concat, fromBase64, readU32, u32, utf8 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { nobleCrypto } from "../provider/noble.ts";
@@ -49,6 +50,8 @@ export class Share implements ShareHeader {
 
   /** Throws `share_invalid` or `invalid_threshold` when the header contradicts itself. */
   constructor(header: ShareHeader, payload: Uint8Array) {
+    checkArgument("header", header, "object");
+    checkArgument("payload", payload, "bytes");
     assertThreshold(header.threshold, header.total);
     if (header.setId.length !== 16) throw cryptoError("share_invalid", "share set id must be 16 bytes");
     if (!Number.isInteger(header.index) || header.index < 1 || header.index > header.total) {

@@ -1,4 +1,5 @@
 import { ed25519, ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
+import { checkArgument } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { concat } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -18,6 +19,10 @@ export function signWithShares(
   message: Uint8Array,
   random: Random,
 ): Uint8Array {
+  checkArgument("crk", crk, "object");
+  checkArgument("submitted", submitted, "array");
+  checkArgument("message", message, "bytes");
+  checkArgument("random", random, "function");
   const shares = acceptedShares(crkSet(crk), submitted).slice(0, crk.threshold);
   const indexes = shares.map((share) => share.index);
   const signers = shares.map((share) => {

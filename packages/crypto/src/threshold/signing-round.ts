@@ -126,6 +126,9 @@ export function newSigningRound(crk: Pick<CrkPublic, "setId" | "epoch">, id: str
 
 /** Whether a commitment can enter a round: an index of this key, not yet present, two valid points. */
 export function acceptsCommitment(crk: CrkPublic, present: readonly RoundCommitment[], commitment: RoundCommitment): boolean {
+  checkArgument("crk", crk, "object");
+  checkArgument("present", present, "array");
+  checkArgument("commitment", commitment, "object");
   if (present.some((c) => c.index === commitment.index)) return false;
   try {
     const [own] = toFrost(crk, [commitment]);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -25,6 +26,8 @@ export async function createRequest(
   signer: X509Signer,
   wish: { readonly subject: Name; readonly subjectAltNames?: readonly SubjectAltName[] },
 ): Promise<CertificateRequest> {
+  checkArgument("signer", signer, "object");
+  checkArgument("wish", wish, "object");
   const { subject, subjectAltNames = [] } = wish;
   const attributes =
     subjectAltNames.length === 0
@@ -41,6 +44,7 @@ export async function createRequest(
 
 /** Reads a request, DER or PEM. Throws `x509_invalid`; check {@link verifyRequest} before use. */
 export function parseRequest(input: Uint8Array | string): CertificateRequest {
+  if (typeof input !== "string") checkArgument("input", input, "bytes");
   const bytes = Uint8Array.from(derOf("CERTIFICATE REQUEST", input));
   return parsing("certificate request", () => {
     const { body, algorithm, signature } = readSigned(bytes);
@@ -63,15 +67,20 @@ export function parseRequest(input: Uint8Array | string): CertificateRequest {
 }
 
 export function requestPem(request: CertificateRequest): string {
+  checkArgument("request", request, "object");
   return encodePem("CERTIFICATE REQUEST", request.der);
 }
 
 /** Proof of possession: whether the request is signed by the key that it names. */
 export function verifyRequest(provider: CryptoProvider, request: CertificateRequest): boolean {
+  checkArgument("provider", provider, "object");
+  checkArgument("request", request, "object");
   return verifySignature(provider, request.publicKey, request.signatureAlgorithm, request.body, request.signature);
 }
 
 /** Whether two public keys are the same. */
 export function samePublicKey(a: PublicKey, b: PublicKey): boolean {
+  checkArgument("a", a, "object");
+  checkArgument("b", b, "object");
   return bytesEqual(a.spki, b.spki);
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -79,6 +80,9 @@ export function createRoot(
   signer: X509Signer,
   spec: Pick<CertificateSpec, "serial" | "subject" | "notBefore" | "notAfter"> & { readonly pathLength?: number },
 ): Promise<Certificate> {
+  checkArgument("provider", provider, "object");
+  checkArgument("signer", signer, "object");
+  checkArgument("spec", spec, "object");
   const { pathLength } = spec;
   return build(provider, signer, spec.subject, undefined, {
     ...spec,
@@ -92,6 +96,9 @@ export function createRoot(
  * CA below an issuer whose path length forbids it, purposes that the issuer's own do not hold, a serial that is not positive or longer than 20 bytes.
  */
 export async function issueCertificate(provider: CryptoProvider, issuer: Issuer, spec: CertificateSpec): Promise<Certificate> {
+  checkArgument("provider", provider, "object");
+  checkArgument("issuer", issuer, "object");
+  checkArgument("spec", spec, "object");
   const parent = issuer.certificate;
   if (!bytesEqual(parent.publicKey.spki, issuer.signer.publicKey.spki)) throw refuse("the signer's key is not the issuer's");
   if (parent.extensions.ca === undefined || parent.extensions.keyUsage?.includes("keyCertSign") === false) {
@@ -151,6 +158,7 @@ async function build(
 
 /** Reads a certificate, DER or PEM. Throws `x509_invalid`; the signature is not judged here. */
 export function parseCertificate(input: Uint8Array | string): Certificate {
+  if (typeof input !== "string") checkArgument("input", input, "bytes");
   const bytes = Uint8Array.from(derOf("CERTIFICATE", input));
   return parsing("certificate", () => {
     const { body, algorithm, signature } = readSigned(bytes);
@@ -192,20 +200,27 @@ export function parseCertificate(input: Uint8Array | string): Certificate {
 
 /** All certificates of a PEM text, in order. Throws `x509_invalid`. */
 export function parseCertificates(pem: string): Certificate[] {
+  checkArgument("pem", pem, "string");
   return decodePem("CERTIFICATE", pem).map(parseCertificate);
 }
 
 export function certificatePem(certificate: Certificate): string {
+  checkArgument("certificate", certificate, "object");
   return encodePem("CERTIFICATE", certificate.der);
 }
 
 /** Whether the certificate's signature is by this key. */
 export function isSignedBy(provider: CryptoProvider, certificate: Certificate, key: PublicKey): boolean {
+  checkArgument("provider", provider, "object");
+  checkArgument("certificate", certificate, "object");
+  checkArgument("key", key, "object");
   return verifySignature(provider, key, certificate.signatureAlgorithm, certificate.tbs, certificate.signature);
 }
 
 /** SHA-256 of the whole certificate. */
 export function fingerprint(provider: Pick<CryptoProvider, "hash">, certificate: Pick<Certificate, "der">): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("certificate", certificate, "object");
   return provider.hash("sha256", certificate.der);
 }
 

@@ -1,7 +1,9 @@
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 
 /** 4 or 16 bytes of an IP address in its usual text form. Throws `x509_invalid`. */
 export function parseIp(text: string): Uint8Array {
+  checkArgument("text", text, "string");
   const v4 = parseV4(text);
   if (v4 !== undefined) return Uint8Array.from(v4);
   const [head = "", tail, ...more] = text.split("::");
@@ -29,6 +31,7 @@ export function parseIp(text: string): Uint8Array {
 
 /** Text of 4 or 16 bytes; IPv6 by RFC 5952. Throws `x509_invalid`. */
 export function ipText(bytes: Uint8Array): string {
+  checkArgument("bytes", bytes, "bytes");
   if (bytes.length === 4) return bytes.join(".");
   if (bytes.length !== 16) throw cryptoError("x509_invalid", "not an IP address");
   const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] ?? 0) * 256 + (bytes[2 * i + 1] ?? 0)).toString(16));

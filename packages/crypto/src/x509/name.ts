@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 import {
   type DerElement,
@@ -73,11 +74,14 @@ export function decodeName(element: DerElement): Name {
 
 /** First value of an attribute type. */
 export function nameValue(name: Name, type: string): string | undefined {
+  checkArgument("name", name, "array");
+  checkArgument("type", type, "string");
   return name.find((attribute) => attribute.type === type)?.value;
 }
 
 /** Text for people and logs, for example `CN=node-1, O=acme`. Not meant to be parsed. */
 export function nameText(name: Name): string {
+  checkArgument("name", name, "array");
   return [...name]
     .reverse()
     .map(({ type, value }) => `${type}=${value.replace(/[,+"\\<>;=]/g, "\\$&")}`)

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -52,6 +53,7 @@ const MAX_IDS = 100;
 
 /** Reads a request. Throws `x509_invalid`: answer `ocspError("malformed_request")`. Signatures on requests are ignored. */
 export function parseOcspRequest(bytes: Uint8Array): OcspRequest {
+  checkArgument("bytes", bytes, "bytes");
   return parsing("OCSP request", () => {
     const outer = new DerReader(readDer(bytes), TAG.sequence);
     const body = new DerReader(outer.next(TAG.sequence));
@@ -94,6 +96,9 @@ function readId(encoded: Uint8Array, reader: DerReader): OcspCertificateId {
 
 /** Whether an id asks about a certificate of this CA. */
 export function isIssuedBy(provider: Pick<CryptoProvider, "hash">, id: OcspCertificateId, ca: Certificate): boolean {
+  checkArgument("provider", provider, "object");
+  checkArgument("id", id, "object");
+  checkArgument("ca", ca, "object");
   return (
     bytesEqual(id.issuerNameHash, provider.hash(id.hash, ca.subjectDer)) &&
     bytesEqual(id.issuerKeyHash, provider.hash(id.hash, ca.publicKey.bits))
@@ -115,6 +120,9 @@ export async function createOcspResponse(
     readonly nonce?: Uint8Array;
   },
 ): Promise<Uint8Array> {
+  checkArgument("provider", provider, "object");
+  checkArgument("responder", responder, "object");
+  checkArgument("answer", answer, "object");
   const keyHash = provider.hash("sha1", responder.signer.publicKey.bits);
   const responses = answer.statuses.map(({ id, status }) =>
     sequence(id.der, encodeStatus(status), generalizedTime(answer.thisUpdate), explicit(0, generalizedTime(answer.nextUpdate))),

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { base64, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 
@@ -5,12 +6,16 @@ export type PemLabel = "CERTIFICATE" | "CERTIFICATE REQUEST" | "X509 CRL" | "PUB
 
 /** PEM text (RFC 7468), lines of 64, always ending with a line break: joined blocks stay a chain. */
 export function encodePem(label: PemLabel, der: Uint8Array): string {
+  checkArgument("label", label, "string");
+  checkArgument("der", der, "bytes");
   const lines = base64(der).match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
 }
 
 /** The DER of every block with this label, in order; text around blocks is ignored. Throws `x509_invalid` without any. */
 export function decodePem(label: PemLabel, text: string): Uint8Array[] {
+  checkArgument("label", label, "string");
+  checkArgument("text", text, "string");
   const blocks: Uint8Array[] = [];
   const begin = `-----BEGIN ${label}-----`;
   const end = `-----END ${label}-----`;

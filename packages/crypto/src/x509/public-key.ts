@@ -1,4 +1,5 @@
 import { p384 } from "@noble/curves/nist.js";
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual, concat } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -33,6 +34,7 @@ export interface PublicKey {
 
 /** Reads a SubjectPublicKeyInfo. Throws `x509_invalid` for keys of another kind or form. */
 export function parsePublicKey(spki: Uint8Array): PublicKey {
+  checkArgument("spki", spki, "bytes");
   return parsing("public key", () => {
     const reader = new DerReader(readDer(spki), TAG.sequence);
     const algorithm = new DerReader(reader.next(TAG.sequence));
@@ -59,12 +61,16 @@ export function parsePublicKey(spki: Uint8Array): PublicKey {
 
 /** SubjectPublicKeyInfo of a raw Ed25519 key (32 bytes) or an uncompressed P-256 point (65 bytes). */
 export function encodePublicKey(kind: "ed25519" | "p256", raw: Uint8Array): PublicKey {
+  checkArgument("kind", kind, "string");
+  checkArgument("raw", raw, "bytes");
   const algorithm = kind === "ed25519" ? sequence(oid(OID.ed25519)) : sequence(oid(OID.ecPublicKey), oid(OID.p256));
   return parsePublicKey(sequence(algorithm, bitString(raw)));
 }
 
 /** Subject key identifier: the first 160 bits of SHA-256 over the key bits (RFC 7093 section 2, method 1). */
 export function keyIdentifier(provider: Pick<CryptoProvider, "hash">, key: PublicKey): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "object");
   return provider.hash("sha256", key.bits).slice(0, 20);
 }
 

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -89,6 +90,8 @@ const SLICE = 1000;
  * that may not sign lists.
  */
 export async function createRevocationList(issuer: Issuer, spec: RevocationListSpec): Promise<Uint8Array> {
+  checkArgument("issuer", issuer, "object");
+  checkArgument("spec", spec, "object");
   const { certificate, signer } = issuer;
   if (
     certificate.extensions.keyUsage?.includes("cRLSign") === false ||
@@ -126,11 +129,13 @@ export async function createRevocationList(issuer: Issuer, spec: RevocationListS
 }
 
 export function revocationListPem(list: Uint8Array): string {
+  checkArgument("list", list, "bytes");
   return encodePem("X509 CRL", list);
 }
 
 /** Reads a list, DER or PEM. Throws `x509_invalid`; check {@link verifyRevocationList} before use. */
 export function parseRevocationList(input: Uint8Array | string): RevocationList {
+  if (typeof input !== "string") checkArgument("input", input, "bytes");
   const bytes = Uint8Array.from(derOf("X509 CRL", input));
   return parsing("revocation list", () => {
     const { body, algorithm, signature } = readSigned(bytes);
@@ -180,6 +185,9 @@ export function parseRevocationList(input: Uint8Array | string): RevocationList 
 
 /** Whether the list is by this CA: its name, its key, its right to sign lists. Freshness is the caller's question. */
 export function verifyRevocationList(provider: CryptoProvider, list: RevocationList, issuer: Certificate): boolean {
+  checkArgument("provider", provider, "object");
+  checkArgument("list", list, "object");
+  checkArgument("issuer", issuer, "object");
   return (
     bytesEqual(list.issuerDer, issuer.subjectDer) &&
     keyIdsFit(list.authorityKeyId, issuer.extensions.subjectKeyId) &&

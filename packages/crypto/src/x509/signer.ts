@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { concat } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -25,6 +26,9 @@ export interface PrivateKey {
 
 /** A new private key. */
 export function newPrivateKey(provider: CryptoProvider, kind: "ed25519" | "p256", random: Random): PrivateKey {
+  checkArgument("provider", provider, "object");
+  checkArgument("kind", kind, "string");
+  checkArgument("random", random, "function");
   for (;;) {
     const secret = random(32);
     try {
@@ -36,12 +40,17 @@ export function newPrivateKey(provider: CryptoProvider, kind: "ed25519" | "p256"
   }
 }
 
-export function publicKeyOf(provider: CryptoProvider, { kind, secret }: PrivateKey): PublicKey {
+export function publicKeyOf(provider: CryptoProvider, key: PrivateKey): PublicKey {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "object");
+  const { kind, secret } = key;
   return encodePublicKey(kind, kind === "ed25519" ? provider.ed25519PublicKey(secret) : provider.p256PublicKey(secret));
 }
 
 /** An {@link X509Signer} over a key in memory. */
 export function localSigner(provider: CryptoProvider, key: PrivateKey): X509Signer {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "object");
   return {
     publicKey: publicKeyOf(provider, key),
     sign: (message) =>
@@ -51,6 +60,8 @@ export function localSigner(provider: CryptoProvider, key: PrivateKey): X509Sign
 
 /** PKCS#8 DER of a private key (RFC 5958, RFC 8410, RFC 5915), as TLS servers and OpenSSL read it. */
 export function encodePrivateKey(provider: CryptoProvider, key: PrivateKey): Uint8Array {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "object");
   if (key.kind === "ed25519") return sequence(integer(0), sequence(oid(OID.ed25519)), octetString(octetString(key.secret)));
   const point = publicKeyOf(provider, key).bits;
   const inner = sequence(integer(1), octetString(key.secret), der(0xa1, der(TAG.bitString, Uint8Array.of(0), point)));
@@ -59,6 +70,7 @@ export function encodePrivateKey(provider: CryptoProvider, key: PrivateKey): Uin
 
 /** Reads PKCS#8, DER or PEM. Throws `x509_invalid`. */
 export function decodePrivateKey(input: Uint8Array | string): PrivateKey {
+  if (typeof input !== "string") checkArgument("input", input, "bytes");
   const bytes = derOf("PRIVATE KEY", input);
   return parsing("private key", () => {
     const reader = new DerReader(readDer(bytes), TAG.sequence);

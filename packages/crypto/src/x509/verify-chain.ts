@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { type Certificate, isSignedBy } from "./certificate.ts";
@@ -47,6 +48,15 @@ const MAX_SIGNATURES = 50;
  * the one that came furthest.
  */
 export function verifyChain(provider: CryptoProvider, leaf: Certificate, options: ChainOptions): ChainDecision {
+  checkOptions("options", options, {
+    intermediates: "array?",
+    roots: "array",
+    now: "number",
+    purpose: "string?",
+    isRevoked: "function?",
+  });
+  checkArgument("provider", provider, "object");
+  checkArgument("leaf", leaf, "object");
   let signatures = 0;
   let best: { readonly depth: number; readonly decision: ChainDecision } = { depth: -1, decision: refusal("untrusted", leaf) };
   const fail = (depth: number, reason: ChainRefusal, certificate: Certificate): void => {
@@ -88,6 +98,8 @@ export function verifyChain(provider: CryptoProvider, leaf: Certificate, options
 
 /** Whether a certificate names another one as its issuer: by name, and by key identifier where both have one. No signature is checked. */
 export function isNamedIssuer(parent: Certificate, child: Certificate): boolean {
+  checkArgument("parent", parent, "object");
+  checkArgument("child", child, "object");
   return (
     bytesEqual(parent.subjectDer, child.issuerDer) && keyIdsFit(child.extensions.authorityKeyId, parent.extensions.subjectKeyId)
   );

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/kernel";
+import { checkOptions } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import { analyseSql } from "../sql/analyse.ts";
 import { parseSql } from "../sql/parse-sql.ts";
@@ -75,6 +76,13 @@ export interface Classifier {
  * ```
  */
 export function createClassifier(options: ClassifierOptions = {}): Classifier {
+  checkOptions("options", options, {
+    policy: "object?",
+    recognisers: "array?",
+    sql: "object?",
+    catalogue: "function?",
+    schemaOf: "function?",
+  });
   const policy = options.policy ?? DEFAULT_TIER_POLICY;
   return {
     policy,

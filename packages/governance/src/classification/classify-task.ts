@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { SchemaOf } from "../sql/types.ts";
 import { type ClassificationResult, type ClassifierOptions, checkLength, createClassifier } from "./classifier.ts";
 import type { Catalogue, KnownResource } from "./sql-evidence.ts";
@@ -44,9 +45,12 @@ export interface TaskClassifier {
  * ```
  */
 export function classifyTask(
-  { query, context, tables }: ClassificationTask,
+  task: ClassificationTask,
   options: Omit<ClassifierOptions, "catalogue" | "schemaOf"> = {},
 ): ClassificationAnswer {
+  checkOptions("options", options, { policy: "object?", recognisers: "array?", sql: "object?" });
+  checkArgument("task", task, "object");
+  const { query, context, tables } = task;
   const unknown = new Set<string>();
   const factsOf = (table: string): TableFacts | undefined => {
     const facts = tables?.get(table);
@@ -68,6 +72,7 @@ function told(result: ClassificationResult): ClassificationResult {
 
 /** Does tasks in the calling thread, which waits for them. */
 export function classifierInThread(options: Omit<ClassifierOptions, "catalogue" | "schemaOf"> = {}): TaskClassifier {
+  checkOptions("options", options, { policy: "object?", recognisers: "array?", sql: "object?" });
   return { answer: async (task) => classifyTask(task, options), close: async () => undefined };
 }
 

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { ColumnSample } from "./columns.ts";
 import { classifyColumn } from "./columns.ts";
 import { safeName } from "./evidence.ts";
@@ -21,6 +22,9 @@ export interface ColumnReport {
 
 /** Classifies a column by its name and values: as a whole, and by what single values hold. */
 export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, recognisers: readonly Recogniser[]): ColumnReport {
+  checkArgument("column", column, "object");
+  checkArgument("policy", policy, "object");
+  checkArgument("recognisers", recognisers, "array");
   const evidence = columnEvidenceOf(column.name, column.values ?? [], column.about ?? "", policy, recognisers);
   const verdict = classifyColumn(column);
   let tier = lowestTier(policy);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { isAboutPeople, LEXICON, type LexiconTerm, termOf, wordsOf } from "./lexicon.ts";
 import { isIpv6 } from "./recognisers/ip.ts";
 
@@ -32,6 +33,7 @@ const SAMPLES = 1000;
  * name decides alone; values of an unmistakable shape decide without a name.
  */
 export function classifyColumn(column: ColumnSample): ColumnVerdict | undefined {
+  checkArgument("column", column, "object");
   const values = (column.values ?? [])
     .slice(0, SAMPLES)
     .map((v) => v.trim())

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { boundedPattern } from "./bounded-pattern.ts";
 import type { Recogniser } from "./recogniser.ts";
 
@@ -14,13 +15,9 @@ export interface ConfiguredRecogniser {
 }
 
 /** The recogniser that a configuration means; `undefined` when its pattern is not one for {@link boundedPattern}. */
-export function configuredRecogniser({
-  entity,
-  pattern,
-  score,
-  context = [],
-  country,
-}: ConfiguredRecogniser): Recogniser | undefined {
+export function configuredRecogniser(recogniser: ConfiguredRecogniser): Recogniser | undefined {
+  checkArgument("recogniser", recogniser, "object");
+  const { entity, pattern, score, context = [], country } = recogniser;
   const regex = boundedPattern(pattern);
   if (regex === undefined) return undefined;
   return {

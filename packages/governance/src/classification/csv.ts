@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 const QUOTE = 0x22;
 const LF = 0x0a;
 const CR = 0x0d;
@@ -16,6 +18,7 @@ export class CsvSplitter {
 
   /** `delimiter`: one character. */
   constructor(delimiter: string) {
+    checkArgument("delimiter", delimiter, "string");
     this.#delimiter = delimiter.charCodeAt(0);
   }
 

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { inLexiconEnglish } from "./name-words.ts";
 
 /** What a name (of a column, a key, or in a request) says about the data behind it. */
@@ -266,6 +267,7 @@ const BUSINESS = new Set(
 
 /** The words of a name: snake_case, camelCase and blanks apart, lower case, singular. */
 export function wordsOf(text: string): string[] {
+  checkArgument("text", text, "string");
   return text
     .replace(/\b([A-Z]{2,})s\b/g, "$1")
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
@@ -294,6 +296,7 @@ export function possibleTerms(text: string): readonly LexiconTerm[] {
 
 /** The term that a column or key name means, if any. `about` is the table or data set that it belongs to. */
 export function termOf(columnName: string, about = ""): LexiconTerm | undefined {
+  checkArgument("columnName", columnName, "string");
   const words = wordsOf(columnName).join(" ");
   if (words === "") return undefined;
   const meant = (text: string) =>

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** A text folded for matching, with the way back to the offsets of the original. */
 export interface Normalised {
   readonly text: string;
@@ -60,6 +62,7 @@ const ASCII = /^[\x00-\x7f]*$/;
  * word are look-alikes, as they are in a disguise (`example.сом`).
  */
 export function normalise(text: string): Normalised {
+  checkArgument("text", text, "string");
   if (ASCII.test(text) && !text.includes("  ")) return { text, start: (i) => i, end: (i) => i };
   const out: string[] = [];
   /** The unit that was written last. */

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { normalise } from "./normalise.ts";
 import { oddsOf, type Reading } from "./odds.ts";
@@ -53,11 +54,29 @@ interface Candidate {
  * ```
  */
 export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
+  checkOptions("options", options, {
+    entities: "object?",
+    country: "string?",
+    minScore: "number?",
+    strict: "boolean?",
+    hints: "array?",
+  });
+  checkArgument("text", text, "string");
+  checkArgument("recognisers", recognisers, "array");
   return resolveOverlaps(search(text, recognisers, options));
 }
 
 /** Every match with enough evidence, overlapping ones too. */
 export function candidates(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
+  checkOptions("options", options, {
+    entities: "object?",
+    country: "string?",
+    minScore: "number?",
+    strict: "boolean?",
+    hints: "array?",
+  });
+  checkArgument("text", text, "string");
+  checkArgument("recognisers", recognisers, "array");
   return search(text, recognisers, options).map(({ finding }) => finding);
 }
 

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { isAboutPeople, type LexiconTerm, namesBusiness, possibleTerms, wordsOf } from "./lexicon.ts";
 import { inRequestEnglish } from "./request-words.ts";
 
@@ -41,6 +42,7 @@ const OWN = /\b(?:my|your|our|a|an|this|that|his|her|new|me|i|which)(?: [a-z]+)?
  * for the data of others.
  */
 export function requestOf(text: string): DataRequest | undefined {
+  checkArgument("text", text, "string");
   const given = wordsOf(text.slice(0, 4000)).join(" ");
   const joined = inRequestEnglish(given);
   const words = joined.split(" ").filter((word) => word !== "");

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** Sensitivity tiers, lowest first. Another scale of another organisation is mapped by a table, never merged into this one. */
 export const DEFAULT_TIERS = ["PUBLIC", "INTERNAL", "CONFIDENTIAL", "PROPRIETARY", "RESTRICTED"] as const;
 
@@ -83,17 +85,23 @@ export const DEFAULT_TIER_POLICY: TierPolicy = {
 
 /** Place of a tier in the scale; an unknown tier counts as the highest, so that a mistake never lowers protection. */
 export function tierRank(policy: Pick<TierPolicy, "tiers">, tier: string): number {
+  checkArgument("policy", policy, "object");
+  checkArgument("tier", tier, "string");
   const rank = policy.tiers.indexOf(tier);
   return rank < 0 ? policy.tiers.length - 1 : rank;
 }
 
 /** The higher of two tiers. */
 export function maxTier(policy: Pick<TierPolicy, "tiers">, a: string, b: string): string {
+  checkArgument("policy", policy, "object");
+  checkArgument("a", a, "string");
+  checkArgument("b", b, "string");
   return tierRank(policy, a) >= tierRank(policy, b) ? a : b;
 }
 
 /** The lowest tier of the scale. */
 export function lowestTier(policy: Pick<TierPolicy, "tiers">): string {
+  checkArgument("policy", policy, "object");
   return policy.tiers[0] ?? "PUBLIC";
 }
 
@@ -104,22 +112,29 @@ export function highestTier(policy: Pick<TierPolicy, "tiers">): string {
 
 /** The tier of what nobody classified: it is known to exist, so that it is not public. */
 export function unclassifiedTier(policy: Pick<TierPolicy, "tiers">): string {
+  checkArgument("policy", policy, "object");
   return policy.tiers[Math.min(1, policy.tiers.length - 1)] ?? "INTERNAL";
 }
 
 /** One tier down, but not below the second lowest: an aggregate over sensitive data is still internal. */
 export function loweredTier(policy: Pick<TierPolicy, "tiers">, tier: string): string {
+  checkArgument("policy", policy, "object");
+  checkArgument("tier", tier, "string");
   const rank = tierRank(policy, tier);
   return rank <= 1 ? tier : (policy.tiers[rank - 1] ?? tier);
 }
 
 /** Tier of an entity; an entity that the table does not know counts as personal. */
 export function policyOf(policy: TierPolicy, entity: string): EntityPolicy {
+  checkArgument("policy", policy, "object");
+  checkArgument("entity", entity, "string");
   return policy.entities[entity] ?? { tier: policy.tiers[Math.min(2, policy.tiers.length - 1)] ?? "CONFIDENTIAL", tags: ["PII"] };
 }
 
 /** Tags of a set of entities with the regimes they fall under, in one fixed order: kinds, entity tags, regimes, each sorted. */
 export function tagsOf(policy: TierPolicy, entities: Iterable<string>): string[] {
+  checkArgument("policy", policy, "object");
+  checkArgument("entities", entities, "iterable");
   const kinds = new Set<string>();
   const short = new Set<string>();
   const regimes = new Set<string>();

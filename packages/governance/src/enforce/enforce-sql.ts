@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import { MAX_PARSE_COST, parseCost } from "../sql/parse-cost.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
@@ -17,6 +18,10 @@ export interface EnforcedSql {
  * does not write as it read it. Throws `validation_failed` with the reason.
  */
 export function enforceSql(parser: SqlParser, sql: string, dialect: EnforcedDialect, rules: readonly TableRules[]): EnforcedSql {
+  checkArgument("parser", parser, "object");
+  checkArgument("sql", sql, "string");
+  checkArgument("dialect", dialect, "string");
+  checkArgument("rules", rules, "array");
   const { text, tree } = readQuery(parser, sql, dialect);
   const walk = new Walk(text, dialect, rules);
   walk.statement(tree);
@@ -25,6 +30,9 @@ export function enforceSql(parser: SqlParser, sql: string, dialect: EnforcedDial
 
 /** The tables that a query reads, as it names them. Throws as {@link enforceSql} does. */
 export function tablesOfQuery(parser: SqlParser, sql: string, dialect: EnforcedDialect): readonly string[] {
+  checkArgument("parser", parser, "object");
+  checkArgument("sql", sql, "string");
+  checkArgument("dialect", dialect, "string");
   const { text, tree } = readQuery(parser, sql, dialect);
   const walk = new Walk(text, dialect, undefined);
   walk.statement(tree);

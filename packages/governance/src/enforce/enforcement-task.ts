@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import type { Obligation } from "../evaluate/types.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
@@ -43,6 +43,7 @@ export function enforceTask(
   parser: SqlParser | undefined,
   task: QueryTask | EnforcementTask,
 ): Enforcement | { readonly tables: readonly string[] } {
+  checkArgument("task", task, "object");
   if (parser === undefined) throw new CodedError("service_unavailable", "no parser of SQL is configured");
   const { sql, dialect } = task;
   if (!("obligations" in task)) return { tables: tablesOfQuery(parser, sql, dialect) };

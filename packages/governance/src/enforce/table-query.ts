@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import type { ColumnMask, EnforcedDialect, RowFilter, TableRules } from "./table-rules.ts";
 
@@ -10,7 +11,11 @@ export function quoted(dialect: EnforcedDialect, name: string): string {
 }
 
 /** What of a table may be seen, as a query: its columns by name, masked, and the rows that pass. `from`: how the table is named there. */
-export function tableQuery(dialect: EnforcedDialect, { columns, masks, filters }: TableRules, from: string): string {
+export function tableQuery(dialect: EnforcedDialect, rules: TableRules, from: string): string {
+  checkArgument("dialect", dialect, "string");
+  checkArgument("rules", rules, "object");
+  checkArgument("from", from, "string");
+  const { columns, masks, filters } = rules;
   if (columns.length === 0) throw governanceError("validation_failed", "a table without columns cannot be queried");
   const shown = columns.map((column) => {
     const name = quoted(dialect, column);
@@ -23,6 +28,9 @@ export function tableQuery(dialect: EnforcedDialect, { columns, masks, filters }
 
 /** The same as a view, for those who only get to see views. Where the database knows views that keep conditions of the outside from the rows they hide, it is one. */
 export function tableView(dialect: EnforcedDialect, rules: TableRules, view: string): string {
+  checkArgument("dialect", dialect, "string");
+  checkArgument("rules", rules, "object");
+  checkArgument("view", view, "string");
   const path = (name: string) =>
     name
       .split(".")

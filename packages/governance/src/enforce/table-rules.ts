@@ -1,4 +1,5 @@
 import type { Json } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import type { Obligation } from "../evaluate/types.ts";
 
@@ -38,6 +39,8 @@ export function tableRules(
   obligations: readonly Obligation[],
   tables: readonly { readonly name: string; readonly columns: readonly string[] }[],
 ): readonly TableRules[] {
+  checkArgument("obligations", obligations, "array");
+  checkArgument("tables", tables, "array");
   const masks = new Map<string, ColumnMask>();
   const filters: RowFilter[] = [];
   const mask = (columns: Json | undefined, given: ColumnMask): void => {

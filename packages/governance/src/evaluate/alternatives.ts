@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type TierPolicy, tierRank } from "../classification/tiers.ts";
 import { covers } from "./approval.ts";
 import { MIN_GROUP } from "./classify-request.ts";
@@ -29,6 +30,11 @@ export async function findAlternatives(
   judge: (request: OperationRequest) => Promise<Verdict>,
   now: number,
 ): Promise<readonly Alternative[]> {
+  checkArgument("request", request, "object");
+  checkArgument("catalogue", catalogue, "object");
+  checkArgument("tiers", tiers, "object");
+  checkArgument("judge", judge, "function");
+  checkArgument("now", now, "number");
   const transforms = transformsFor(request, catalogue, tiers, now);
   const found: (Alternative & { readonly loss: number })[] = [];
   const sufficient = new Set<Transform>();
@@ -70,6 +76,10 @@ export async function approvalThatHelps(
   judge: (request: OperationRequest, catalogue: EvaluationCatalogue) => Promise<Verdict>,
   now: number,
 ): Promise<OperationRequest | undefined> {
+  checkArgument("request", request, "object");
+  checkArgument("catalogue", catalogue, "object");
+  checkArgument("judge", judge, "function");
+  checkArgument("now", now, "number");
   const { approval_id: _, ...wanted } = request;
   const id = "the-approval-asked-for";
   const given: Approval = { id, expiresAt: now + 1, approvedBy: "", covers: wanted };

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { loweredTier, lowestTier, maxTier, type TierPolicy, unclassifiedTier } from "../classification/tiers.ts";
 import type { EvaluatedResource, EvaluationCatalogue, OperationRequest, Transformation } from "./types.ts";
 
@@ -13,6 +14,9 @@ export function classifyRequest(
   catalogue: EvaluationCatalogue,
   policy: TierPolicy,
 ): { readonly tier: string; readonly tags: readonly string[] } {
+  checkArgument("request", request, "object");
+  checkArgument("catalogue", catalogue, "object");
+  checkArgument("policy", policy, "object");
   let tier = lowestTier(policy);
   const tags = new Set<string>();
   for (const id of request.source_resources) {

@@ -1,4 +1,5 @@
 import type { Json } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { type TierPolicy, tierRank } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
@@ -20,6 +21,11 @@ export async function evaluateOperation(
   tiers: TierPolicy,
   now: number,
 ): Promise<Verdict> {
+  checkArgument("request", request, "object");
+  checkArgument("catalogue", catalogue, "object");
+  checkArgument("policy", policy, "object");
+  checkArgument("tiers", tiers, "object");
+  checkArgument("now", now, "number");
   const { tier, tags } = classifyRequest(request, catalogue, tiers);
   const destination = request.destination_resource === undefined ? undefined : catalogue.resource(request.destination_resource);
   const input: Json = {

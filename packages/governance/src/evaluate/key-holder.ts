@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** What is known of who holds an API key. */
 export interface KeyHolder {
   readonly id: string;
@@ -21,6 +23,8 @@ export interface KeyHolder {
  * ```
  */
 export function isSameHolder(a: KeyHolder, b: KeyHolder): boolean {
+  checkArgument("a", a, "object");
+  checkArgument("b", b, "object");
   if (a.unrecorded !== undefined || b.unrecorded !== undefined) return true;
   if (a.id === b.id || a.issuers.has(b.id) || b.issuers.has(a.id)) return true;
   if (a.person !== undefined && b.person !== undefined) return a.person === b.person;

@@ -1,3 +1,5 @@
+import { checkOptions } from "@seneschal/kernel";
+
 /** A data set as a job reads or writes it. */
 export interface RunDataset {
   readonly namespace: string;
@@ -69,7 +71,9 @@ const SPEC = "https://openlineage.io/spec";
  * console.log(event.eventTime, event.outputs[0]?.name); // 2026-01-01T00:00:00.000Z customers
  * ```
  */
-export function lineageRun({ producer, runId, job, parent }: RunOptions) {
+export function lineageRun(options: RunOptions) {
+  checkOptions("options", options, { producer: "string", runId: "string", job: "object", parent: "object?" });
+  const { producer, runId, job, parent } = options;
   const facet = (schema: string, body: Readonly<Record<string, unknown>>) => ({
     _producer: producer,
     _schemaURL: `${SPEC}/facets/${schema}`,

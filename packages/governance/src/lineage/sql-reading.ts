@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { analyseSql } from "../sql/analyse.ts";
 import { parseSql } from "../sql/parse-sql.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
@@ -31,7 +32,10 @@ export const MAX_LINEAGE_SQL = 64 << 10;
 const MAX_READING = 160 << 10;
 
 /** Reads column lineage from SQL; `null` where the text is not read whole, as then every input may go anywhere. Never throws. */
-export function readLineageSql(parser: SqlParser, { query, dialect, tables }: SqlQuestion): SqlReading | null {
+export function readLineageSql(parser: SqlParser, question: SqlQuestion): SqlReading | null {
+  checkArgument("parser", parser, "object");
+  checkArgument("question", question, "object");
+  const { query, dialect, tables } = question;
   const schemaOf = (table: string) => tables.find(([name]) => sameTable(name, table))?.[1];
   const { statements, failed } = parseSql(parser, query, dialect);
   const { results, unexplained, unread } = analyseSql(statements, schemaOf);

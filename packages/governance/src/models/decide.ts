@@ -1,4 +1,5 @@
 import type { Json } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { type TierPolicy, tierRank } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
@@ -61,6 +62,11 @@ export async function decideModel(
   now: number,
   owner: string,
 ): Promise<ModelVerdict> {
+  checkArgument("question", question, "object");
+  checkArgument("policy", policy, "object");
+  checkArgument("tiers", tiers, "object");
+  checkArgument("now", now, "number");
+  checkArgument("owner", owner, "string");
   const sensitivity = ({ tier, tags }: Sensitivity): Json => ({ tier, rank: tierRank(tiers, tier), tags: [...tags] });
   const { direction, endpoint, model, subject, given, remaining, entities, flags, media, accepts } = question;
   const input: Json = {

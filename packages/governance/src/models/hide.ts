@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Placeholders } from "./placeholders.ts";
 
 /** A stretch of a text that was found, and what the rule for it does. */
@@ -11,6 +12,9 @@ export interface Found {
 
 /** Parts of one text after what was found in them is hidden. A value that lies over a border stands in the first part it touches. */
 export function hidden(parts: readonly string[], found: readonly Found[], placeholders: Placeholders): string[] {
+  checkArgument("parts", parts, "array");
+  checkArgument("found", found, "array");
+  checkArgument("placeholders", placeholders, "object");
   const whole = parts.join("");
   const spans = united(found);
   const out = parts.map(() => "");

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** What a text tries to do to the model that reads it. */
 export interface Injection {
   readonly id: string;
@@ -109,6 +111,7 @@ const HIDDEN = /[\u{E0020}-\u{E007F}]{4,}|[\u200B\u200C\u2060\u2062-\u2064\uFEFF
 
 /** The ids of what a text tries, in the order of {@link INJECTIONS}. Read as it stands and without what shows nothing, a window at a time. */
 export function injectionsIn(text: string): readonly string[] {
+  checkArgument("text", text, "string");
   const hidden = HIDDEN.test(text);
   const shown = text
     .normalize("NFKC")

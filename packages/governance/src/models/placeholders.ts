@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import { PLACEHOLDER } from "../redaction/placeholder.ts";
 
@@ -20,6 +21,7 @@ export class Placeholders {
 
   /** `texts`: all that the caller sent. What looks like a placeholder there is the caller's own and stays what it is. */
   constructor(texts: Iterable<string>) {
+    checkArgument("texts", texts, "iterable");
     for (const text of texts) for (const [taken] of text.matchAll(PLACEHOLDER)) this.#taken.add(taken);
   }
 

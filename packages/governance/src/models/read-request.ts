@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 
 export const MODEL_ENDPOINTS = ["chat/completions", "completions", "embeddings"] as const;
@@ -39,6 +40,8 @@ const SETTINGS = new Set(
  * by name is read as JSON, and nothing is passed over.
  */
 export function readModelRequest(endpoint: ModelEndpoint, given: Readonly<Obj>): ModelRequest {
+  checkArgument("endpoint", endpoint, "string");
+  checkArgument("given", given, "object");
   const body = JSON.parse(JSON.stringify(given)) as Obj;
   const texts: PromptText[] = [];
   const media: string[] = [];

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { termOf, wordsOf } from "../classification/lexicon.ts";
 import { governanceError } from "../errors.ts";
 import {
@@ -16,6 +17,18 @@ export type RedactionFormat = (typeof REDACTION_FORMATS)[number];
 
 /** Redacts a text of a format. Throws `validation_failed` for what is not of it. */
 export function redactAs(format: RedactionFormat, text: string, options: RedactionOptions): Redacted {
+  checkOptions("options", options, {
+    policy: "object",
+    recognisers: "array",
+    rules: "array",
+    keys: "object?",
+    hints: "array?",
+    whole: "string?",
+    country: "string?",
+    placeholders: "object?",
+  });
+  checkArgument("format", format, "string");
+  checkArgument("text", text, "string");
   if (format === "json") return redactJson(text, options);
   return format === "csv" ? redactCsv(text, options) : redact(text, options);
 }
@@ -77,6 +90,17 @@ const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/g;
  * becomes a text. Throws `validation_failed` for what is no JSON.
  */
 export function redactJson(text: string, options: RedactionOptions): Redacted {
+  checkOptions("options", options, {
+    policy: "object",
+    recognisers: "array",
+    rules: "array",
+    keys: "object?",
+    hints: "array?",
+    whole: "string?",
+    country: "string?",
+    placeholders: "object?",
+  });
+  checkArgument("text", text, "string");
   checkRedaction(text, options);
   try {
     JSON.parse(text);
@@ -137,6 +161,17 @@ function jsonNumber(token: string, index: number, options: RedactionOptions): re
  * Redacts CSV (RFC 4180; comma, semicolon, tab or bar, by the first line): every field, with the name of its column. Quotation marks, separators and line ends stay as they are.
  */
 export function redactCsv(text: string, options: RedactionOptions): Redacted {
+  checkOptions("options", options, {
+    policy: "object",
+    recognisers: "array",
+    rules: "array",
+    keys: "object?",
+    hints: "array?",
+    whole: "string?",
+    country: "string?",
+    placeholders: "object?",
+  });
+  checkArgument("text", text, "string");
   checkRedaction(text, options);
   const firstLine = text.slice(0, text.indexOf("\n") < 0 ? text.length : text.indexOf("\n"));
   const delimiter = [",", ";", "\t", "|"].find((d) => firstLine.includes(d)) ?? ",";

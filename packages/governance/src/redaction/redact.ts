@@ -1,4 +1,4 @@
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { isBirthDate } from "../classification/birth-date.ts";
 import { entitiesOf } from "../classification/evidence.ts";
 import { recognise } from "../classification/recognise.ts";
@@ -75,6 +75,17 @@ const REPEATED_FROM = 4;
  * ```
  */
 export function redact(text: string, options: RedactionOptions): Redacted {
+  checkOptions("options", options, {
+    policy: "object",
+    recognisers: "array",
+    rules: "array",
+    keys: "object?",
+    hints: "array?",
+    whole: "string?",
+    country: "string?",
+    placeholders: "object?",
+  });
+  checkArgument("text", text, "string");
   checkRedaction(text, options);
   return joined(redactedPieces(text, options), options.policy);
 }
@@ -312,6 +323,9 @@ export const BARE = "\u0000";
 
 /** Puts the values back that `tokenise` and `encrypt` of this key took; every other marker stays. */
 export function restore(text: string, policy: TierPolicy, keys: RedactionKeys): Restored {
+  checkArgument("text", text, "string");
+  checkArgument("policy", policy, "object");
+  checkArgument("keys", keys, "object");
   let out = "";
   let at = 0;
   let count = 0;

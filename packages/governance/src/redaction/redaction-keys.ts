@@ -1,4 +1,5 @@
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64url, fromBase64url } from "../base64.ts";
 import { governanceError } from "../errors.ts";
@@ -32,6 +33,9 @@ const LABEL = "seneschal redaction v1: ";
  * (HKDF). Throws `validation_failed` for a key of another length.
  */
 export function redactionKeys(provider: CryptoProvider, key: Uint8Array, random: Random): RedactionKeys {
+  checkArgument("provider", provider, "object");
+  checkArgument("key", key, "bytes");
+  checkArgument("random", random, "function");
   if (key.length !== 32) throw governanceError("validation_failed", "a redaction key has 32 bytes");
   const derived = (use: string) => provider.hkdf("sha256", key, new Uint8Array(), utf8ToBytes(LABEL + use), 32);
   const [hashKey, checkKey, nonceKey, tokenKey, sealKey] = ["hash", "check", "nonce", "token", "seal"].map(derived) as [

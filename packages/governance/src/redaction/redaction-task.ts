@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import type { Recogniser } from "../classification/recogniser.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
@@ -29,19 +30,18 @@ export interface Redactor {
 
 /** Does a task. */
 export function redactTask(
-  { text, format, rules, key, country, placeholders, injections }: RedactionTask,
-  {
-    policy,
-    recognisers,
-    crypto,
-    random,
-  }: {
+  task: RedactionTask,
+  given: {
     readonly policy: TierPolicy;
     readonly recognisers: readonly Recogniser[];
     readonly crypto: CryptoProvider;
     readonly random: Random;
   },
 ): Redacted {
+  checkArgument("task", task, "object");
+  checkArgument("given", given, "object");
+  const { text, format, rules, key, country, placeholders, injections } = task;
+  const { policy, recognisers, crypto, random } = given;
   const keys = redactionKeys(crypto, Uint8Array.from(key), random);
   const redacted = redactAs(format, text, {
     ...{ policy, recognisers, rules, keys },

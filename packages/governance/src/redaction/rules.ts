@@ -26,15 +26,20 @@ export function isKnownEntity(
   entity: string,
   configured: readonly { readonly entity: string }[] = [],
 ): boolean {
+  checkArgument("policy", policy, "object");
+  checkArgument("entity", entity, "string");
   return Object.hasOwn(policy.entities, entity) || BUILT_IN.has(entity) || configured.some((each) => each.entity === entity);
 }
 
 /** The member of a rule that names no tier of the scale, or an entity that nothing finds; `undefined` where both are known. */
 export function unknownInRule(
-  { entity, tier }: { readonly entity?: string | undefined; readonly tier?: string | undefined },
+  given: { readonly entity?: string | undefined; readonly tier?: string | undefined },
   policy: Pick<TierPolicy, "entities" | "tiers">,
   configured: readonly { readonly entity: string }[] = [],
 ): "entity" | "tier" | undefined {
+  checkArgument("given", given, "object");
+  checkArgument("policy", policy, "object");
+  const { entity, tier } = given;
   if (tier !== undefined && !policy.tiers.includes(tier)) return "tier";
   return entity !== undefined && !isKnownEntity(policy, entity, configured) ? "entity" : undefined;
 }
@@ -72,6 +77,8 @@ export function redactionRuleFor(
   rules: readonly RedactionRule[],
   ...entities: readonly [string, ...string[]]
 ): RedactionRule {
+  checkArgument("policy", policy, "object");
+  checkArgument("rules", rules, "array");
   const ranks = entities.map((entity) => tierRank(policy, policyOf(policy, entity).tier));
   for (const rule of rules) {
     const fits = (entity: string, i: number): boolean =>

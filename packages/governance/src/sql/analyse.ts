@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { AGGREGATES, MASKING, MEMBER_ACCESS, REVEALING_AGGREGATES, showsLittle } from "./functions.ts";
 import {
   argumentsOf,
@@ -61,6 +62,7 @@ export function analyseSql(
   schemaOf: SchemaOf = () => undefined,
   schemas: "complete" | "partial" = "complete",
 ): SqlAnalysis {
+  checkArgument("statements", statements, "array");
   const analyser = new Analyser(schemaOf, schemas === "complete");
   for (const statement of statements) analyser.statement(statement as Node);
   return analyser.analysis();

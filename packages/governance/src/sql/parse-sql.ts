@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { groupChains } from "./group-chains.ts";
 import { MAX_PARSE_COST, parseCost } from "./parse-cost.ts";
 import { rewritten } from "./rewrite-sql.ts";
@@ -23,6 +24,8 @@ const FALLBACKS = ["generic", "postgres", "hive", "mysql", "bigquery", "snowflak
  * AND are read in groups. A text that nests so deep that reading it could take seconds, or that exhausts the parser, counts as unread. Never throws.
  */
 export function parseSql(parser: SqlParser, sql: string, dialect?: string): ParsedSql {
+  checkArgument("parser", parser, "object");
+  checkArgument("sql", sql, "string");
   const named = dialect?.toLowerCase();
   const first = named !== undefined && (SQL_DIALECTS as readonly string[]).includes(aliasOf(named)) ? aliasOf(named) : "generic";
   return parsed(parser, withoutUnicodeEscapes(sql), first, 0);

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** A token of the kind that splitting needs: word, string, symbol. Comments and blanks are dropped. */
 export interface SqlToken {
   readonly text: string;
@@ -47,6 +49,7 @@ export function sqlTokens(sql: string): SqlToken[] {
 
 /** The statements of a text, split at semicolons outside quotes, comments and parentheses. */
 export function splitStatements(sql: string): string[] {
+  checkArgument("sql", sql, "string");
   const parts: string[] = [];
   let from = 0;
   for (const token of sqlTokens(sql)) {

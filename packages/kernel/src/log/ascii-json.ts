@@ -1,10 +1,13 @@
+import { checkArgument } from "../argument.ts";
 import type { Json } from "../json.ts";
 
 const step = 8192;
 
 /** JSON as bytes, everything beyond ASCII escaped, so that bytes and characters are one to one. */
 export function encodeAsciiJson(value: Json): Uint8Array {
-  const text = JSON.stringify(value).replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const json: string | undefined = JSON.stringify(value);
+  checkArgument("value as JSON", json, "string");
+  const text = json.replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
   return bytes;
@@ -12,6 +15,7 @@ export function encodeAsciiJson(value: Json): Uint8Array {
 
 /** The inverse of {@link encodeAsciiJson}. Throws SyntaxError. */
 export function decodeAsciiJson(bytes: Uint8Array): Json {
+  checkArgument("bytes", bytes, "bytes");
   let text = "";
   for (let i = 0; i < bytes.length; i += step) text += String.fromCharCode(...bytes.subarray(i, i + step));
   return JSON.parse(text) as Json;

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
-import { canonicalJson } from "./canonical-json.ts";
+import { sortedJson } from "./sorted-json.ts";
 
 /** A command as it travels: a copy that shares nothing with its source, and the canonical JSON of it. */
 export interface Detached {
@@ -8,7 +8,7 @@ export interface Detached {
 }
 
 /**
- * Copies a JSON object once, keys in order, and writes it once: what `JSON.parse(canonicalJson(value))` gives, with its text.
+ * Copies a JSON object once, keys in order, and writes it once: what `JSON.parse(sortedJson(value))` gives, with its text.
  * Members that are undefined are left out; what no JSON can say (NaN, a hole in an array) becomes null.
  *
  * @throws TypeError when the value is no object or holds what is no JSON; RangeError when it is nested without end.
@@ -18,7 +18,7 @@ export function detach(value: unknown): Detached {
   const seen = { numbered: false };
   const command = copyObject(value as JsonObject, seen);
   // an object's keys come back in the order that they went in, except those that look like places of an array
-  return { command, text: seen.numbered ? canonicalJson(command) : JSON.stringify(command) };
+  return { command, text: seen.numbered ? sortedJson(command) : JSON.stringify(command) };
 }
 
 const place = /^\d+$/;

@@ -1,8 +1,9 @@
+import { checkArgument } from "../argument.ts";
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { LogEntry, LogErrorCode, LogHead } from "../ports/replicated-log.ts";
-import { canonicalJson } from "./canonical-json.ts";
 import type { Detached } from "./detach.ts";
+import { sortedJson } from "./sorted-json.ts";
 
 /** The version of entries that this code writes and understands. */
 export const entryVersion = 1;
@@ -20,9 +21,10 @@ const texts = new WeakMap<LogEntry, string>();
  * `prev_hash` of the next entry, so that it must be kept as text, byte for byte.
  */
 export function encodeEntry(entry: LogEntry): string {
+  checkArgument("entry", entry, "object");
   const known = texts.get(entry);
   if (known !== undefined) return known;
-  return keepText(entry, entry.commands.map(canonicalJson));
+  return keepText(entry, entry.commands.map(sortedJson));
 }
 
 /** An entry of commands whose canonical JSON is known. */
@@ -68,6 +70,8 @@ export function decodeEntry(text: string): LogEntry {
 
 /** Checks that an entry continues the head it is appended to. Throws CodedError `invalid_entry`. */
 export function checkEntry(expectHead: LogHead, entry: LogEntry): void {
+  checkArgument("expectHead", expectHead, "object");
+  checkArgument("entry", entry, "object");
   if (entry.seq !== expectHead.seq + 1 || entry.batchId === "" || entry.batchId === expectHead.batchId)
     throw new CodedError<LogErrorCode>(
       "invalid_entry",

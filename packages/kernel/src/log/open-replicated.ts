@@ -1,3 +1,4 @@
+import { checkOptions } from "../argument.ts";
 import { CodedError, isCoded } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "../ports/replicated-log.ts";
@@ -136,6 +137,19 @@ const sha256OfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991
 export async function openReplicated<State, Command, Result>(
   options: ReplicatedOptions<State, Command, Result>,
 ): Promise<Replicated<State, Command, Result>> {
+  checkOptions("options", options, {
+    log: "object",
+    machine: "object",
+    clock: "object",
+    sha256: "function",
+    newId: "function",
+    snapshotEvery: "number?",
+    snapshotBytes: "number?",
+    keepEntries: "number?",
+    keepMs: "number?",
+    keepBytes: "number?",
+    pause: "function?",
+  });
   const { log, clock, newId } = options;
   const { snapshotEvery = 10_000, snapshotBytes = 32_000_000 } = options;
   const { keepEntries = 10_000, keepMs = 600_000, keepBytes = 96_000_000 } = options;

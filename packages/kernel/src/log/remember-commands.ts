@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { Json } from "../json.ts";
 import { headerLine, splitHeader } from "./ascii-json.ts";
 import type { Machine } from "./machine.ts";
@@ -25,6 +26,7 @@ export function rememberCommands<State, Command extends { readonly id: string },
   machine: Machine<State, Command, Result>,
   window: ReceiptWindow = { commands: 100_000, ms: 86_400_000 },
 ): Machine<Remembering<State>, Command, Result> {
+  checkArgument("machine", machine, "object");
   return {
     initial: { inner: machine.initial, receipts: Receipts.from([]) },
     apply(state, command, at) {

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { LogEntry, LogErrorCode, LogHead } from "../ports/replicated-log.ts";
@@ -69,6 +70,8 @@ export function replicaOf<State, Command, Result>(
   machine: Machine<State, Command, Result>,
   sha256: Sha256,
 ): Replica<State, Result> {
+  checkArgument("machine", machine, "object");
+  checkArgument("sha256", sha256, "function");
   const adopt = (entry: LogEntry, state: State): Position<State> => ({
     head: { seq: entry.seq, batchId: entry.batchId },
     at: entry.at,

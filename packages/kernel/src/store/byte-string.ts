@@ -3,8 +3,11 @@
  * is a `Map` key, and every engine takes it as Latin-1. Index keys are byte strings throughout.
  */
 
+import { checkArgument } from "../argument.ts";
+
 /** The UTF-8 bytes of a well-formed string. */
 export function utf8(text: string): string {
+  checkArgument("text", text, "string");
   let ascii = true;
   for (let i = 0; i < text.length && ascii; i += 1) ascii = text.charCodeAt(i) < 0x80;
   if (ascii) return text;
@@ -25,6 +28,7 @@ function trail(code: number): number {
 
 /** How many bytes the UTF-8 form of `text` takes; lone surrogates count 3. */
 export function utf8Length(text: string): number {
+  checkArgument("text", text, "string");
   let bytes = 0;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
@@ -48,6 +52,7 @@ export function takesMoreThan(text: string, limit: number): boolean {
  * `undefined` when nothing lies behind (all bytes are 0xff, or the prefix is empty).
  */
 export function successor(prefix: string): string | undefined {
+  checkArgument("prefix", prefix, "string");
   let end = prefix.length;
   while (end > 0 && prefix.charCodeAt(end - 1) === 0xff) end -= 1;
   if (end === 0) return undefined;
@@ -56,6 +61,7 @@ export function successor(prefix: string): string | undefined {
 
 /** Lower-case hex of a byte string. */
 export function toHex(bytes: string): string {
+  checkArgument("bytes", bytes, "string");
   let hex = "";
   for (let i = 0; i < bytes.length; i += 1) hex += bytes.charCodeAt(i).toString(16).padStart(2, "0");
   return hex;

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { Migration, MigrationState } from "../ports/migratable.ts";
 
 /** Both ends of a migration, as they stand. */
@@ -47,7 +48,9 @@ interface Refused {
  * What to do about two ends that stand so. The target is marked before the source, and serves only when all is there and verified; the source is fenced before
  * the first row is copied and stays so: in no order of crashes do both serve.
  */
-export function decideMigration({ source, target, from, to, openedBy }: MigrationFacts): MigrationDecision {
+export function decideMigration(facts: MigrationFacts): MigrationDecision {
+  checkArgument("facts", facts, "object");
+  const { source, target, from, to, openedBy } = facts;
   if (source.state === "empty") return refuse("source_empty");
   if (source.state === "importing") return refuse("source_importing");
   if (target.state === "moved") return refuse("target_moved");
@@ -66,12 +69,9 @@ export function decideMigration({ source, target, from, to, openedBy }: Migratio
  * Whether a migration that is not complete may be undone: the target is emptied first, then the source is taken from behind its fence, unless that is another
  * migration's.
  */
-export function decideAbort({
-  source,
-  target,
-  from,
-  to,
-}: MigrationFacts): { readonly next: "abort"; readonly unfence: boolean } | Refused {
+export function decideAbort(facts: MigrationFacts): { readonly next: "abort"; readonly unfence: boolean } | Refused {
+  checkArgument("facts", facts, "object");
+  const { source, target, from, to } = facts;
   if (target.state === "importing") {
     if (target.move.from !== from) return refuse("target_importing");
     return { next: "abort", unfence: source.state === "moved" && source.move.id === target.move.id };

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { StoreErrorCode } from "../ports/document-store.ts";
@@ -19,6 +20,9 @@ export function versionedText({ version }: CompiledCollection, text: string): st
  * @throws CodedError `unknown_version` for a document that a later release wrote.
  */
 export function currentDocument(collection: CompiledCollection, id: string, stored: JsonObject): JsonObject {
+  checkArgument("collection", collection, "object");
+  checkArgument("id", id, "string");
+  checkArgument("stored", stored, "object");
   const marked = stored[versionMember];
   // The way of nearly every document.
   if (marked === undefined && collection.version === 1) return stored;

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { IndexValue } from "../ports/document-store.ts";
 import { utf8 } from "./byte-string.ts";
 
@@ -18,6 +19,7 @@ const scratch = new DataView(new ArrayBuffer(8));
  * ```
  */
 export function encodeIndexKey(values: readonly IndexValue[]): string {
+  checkArgument("values", values, "array");
   let key = "";
   for (const value of values) {
     if (value === null) key += tags.null;
@@ -31,6 +33,8 @@ export function encodeIndexKey(values: readonly IndexValue[]): string {
 
 /** The key of one index entry: the index values, a zero byte (below every tag), the id. */
 export function entryKey(indexKey: string, id: string): string {
+  checkArgument("indexKey", indexKey, "string");
+  checkArgument("id", id, "string");
   return `${indexKey}\0${utf8(id)}`;
 }
 

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "../argument.ts";
 import { CodedError } from "../errors.ts";
 import type { Change, IndexValue, ListOptions, StoreErrorCode } from "../ports/document-store.ts";
 import { fromHex, successor, toHex, utf8 } from "./byte-string.ts";
@@ -35,6 +36,10 @@ export function keyRange(
   prefix: readonly IndexValue[],
   bounds: Bounds = {},
 ): KeyRange {
+  checkArgument("schema", schema, "object");
+  checkArgument("coll", coll, "string");
+  checkArgument("index", index, "string");
+  checkArgument("prefix", prefix, "array");
   if (!collectionOf(schema, coll).indexes.some(({ name }) => name === index))
     throw invalid("invalid_query", `unknown index "${coll}.${index}"`);
   const problem = valuesProblem([...prefix, ...(bounds.from ?? []), ...(bounds.to ?? [])]);
@@ -59,6 +64,18 @@ export function listRequest(
   prefix: readonly IndexValue[],
   options: ListOptions,
 ): ListRequest {
+  checkOptions("options", options, {
+    from: "array?",
+    to: "array?",
+    limit: "number",
+    offset: "number?",
+    cursor: "string?",
+    reverse: "boolean?",
+  });
+  checkArgument("schema", schema, "object");
+  checkArgument("coll", coll, "string");
+  checkArgument("index", index, "string");
+  checkArgument("prefix", prefix, "array");
   const { limit, offset = 0, reverse = false, cursor } = options;
   if (!Number.isSafeInteger(limit) || limit < 1) throw invalid("invalid_query", "limit is no integer from 1");
   if (!Number.isSafeInteger(offset) || offset < 0) throw invalid("invalid_query", "offset is no integer from 0");
@@ -82,13 +99,18 @@ export function checkFeed(afterSeq: number, limit: number): void {
 }
 
 /** Checks the arguments of `compact`. Throws CodedError `invalid_query`. */
-export function checkCompaction({ audit = 0, changes = 0 }: { readonly audit?: number; readonly changes?: number }): void {
+export function checkCompaction(given: { readonly audit?: number; readonly changes?: number }): void {
+  checkArgument("given", given, "object");
+  const { audit = 0, changes = 0 } = given;
   if (!Number.isSafeInteger(audit) || audit < 0) throw invalid("invalid_query", "audit is no integer from 0");
   if (!Number.isSafeInteger(changes) || changes < 0) throw invalid("invalid_query", "changes is no integer from 0");
 }
 
 /** Changes as they were read behind a number, up to the newest. They are dense: where the first is another than the next, some are forgotten. */
 export function wholeFeed(afterSeq: number, changes: readonly Change[], newest: number): readonly Change[] {
+  checkArgument("afterSeq", afterSeq, "number");
+  checkArgument("changes", changes, "array");
+  checkArgument("newest", newest, "number");
   const first = changes[0]?.seq ?? afterSeq + 1;
   if (first === afterSeq + 1) return changes;
   throw new CodedError<StoreErrorCode>("changes_compacted", `changes up to ${first - 1} are forgotten`, { first, newest });

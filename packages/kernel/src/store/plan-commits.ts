@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { AuditNumber, Change, CommitResult, FailedCondition, UniqueViolation } from "../ports/document-store.ts";
 import { entryKey } from "./index-key.ts";
 import { atTime, type PreparedCommit, type PreparedRange } from "./prepare-commit.ts";
@@ -73,6 +74,8 @@ export interface CommitPlan {
 
 /** Names what a batch of commits must be judged on. */
 export function readsOf(schema: CompiledSchema, commits: readonly PreparedCommit[]): PlanReads {
+  checkArgument("schema", schema, "object");
+  checkArgument("commits", commits, "array");
   const documents = new Map<string, { coll: string; id: string }>();
   const owners = new Map<string, { coll: string; index: string; key: string }>();
   const streams = new Set<string>();
@@ -104,6 +107,9 @@ export function readsOf(schema: CompiledSchema, commits: readonly PreparedCommit
  * the batch wrote into one is taken for another answer.
  */
 export function planCommits(schema: CompiledSchema, view: StoreView, commits: readonly PreparedCommit[]): CommitPlan {
+  checkArgument("schema", schema, "object");
+  checkArgument("view", view, "object");
+  checkArgument("commits", commits, "array");
   const written = new Map<string, PlannedDocument>();
   const claimed = new Map<string, string | undefined>();
   const streams = new Map<string, number>();

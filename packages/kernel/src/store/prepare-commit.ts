@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import { CodedError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import type { Check, Commit, RangeCheck, StoreErrorCode } from "../ports/document-store.ts";
@@ -50,6 +51,7 @@ export interface PreparedRange {
 
 /** The answer of a list or a count as a text to be compared. */
 export function answerText(found: RangeCheck["found"]): string {
+  if (typeof found !== "number") checkArgument("found", found, "array");
   return typeof found === "number" ? String(found) : found.map(({ id, version }) => `${version} ${id}\n`).join("");
 }
 
@@ -77,6 +79,8 @@ export function auditDocument(seq: number, stream: string, streamSeq: number, ev
  *   version, the same id written twice). Nothing is queued then.
  */
 export function prepareCommit(schema: CompiledSchema, commit: Commit): PreparedCommit {
+  checkArgument("schema", schema, "object");
+  checkArgument("commit", commit, "object");
   checkId("commitId", commit.commitId);
   const written = new Set<string>();
   const puts = (commit.puts ?? []).map((put): PreparedPut => {

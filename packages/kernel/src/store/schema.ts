@@ -110,6 +110,8 @@ function upgradeSteps(
 
 /** The collection by name, `audit` included. Throws CodedError `invalid_query` for an unknown one. */
 export function collectionOf(schema: CompiledSchema, name: string): CompiledCollection {
+  checkArgument("schema", schema, "object");
+  checkArgument("name", name, "string");
   const found = name === auditCollection ? schema.audit : schema.collections.get(name);
   if (found === undefined) throw new CodedError<StoreErrorCode>("invalid_query", `unknown collection "${name}"`, { coll: name });
   return found;
@@ -117,6 +119,9 @@ export function collectionOf(schema: CompiledSchema, name: string): CompiledColl
 
 /** Encodes the index keys of one document. Throws CodedError `invalid_document` for values out of the domain. */
 export function indexKeys(collection: CompiledCollection, id: string, doc: JsonObject): IndexKeys {
+  checkArgument("collection", collection, "object");
+  checkArgument("id", id, "string");
+  checkArgument("doc", doc, "object");
   const keys: Record<string, string> = {};
   const idBytes = utf8Length(id);
   for (const { name, spec } of collection.indexes) {
@@ -142,6 +147,9 @@ export function indexKeysOfText(
   text: string,
   documentOf = (stored: JsonObject): JsonObject => stored,
 ): IndexKeys {
+  checkArgument("collection", collection, "object");
+  checkArgument("id", id, "string");
+  checkArgument("text", text, "string");
   return collection.indexes.length === 0 ? {} : indexKeys(collection, id, documentOf(JSON.parse(text) as JsonObject));
 }
 
@@ -172,6 +180,7 @@ export function valuesProblem(values: readonly IndexValue[]): string | undefined
 
 /** Texts that differ when an index must be rebuilt, by `<collection>.<index>`. */
 export function indexRevisions(schema: CompiledSchema): Readonly<Record<string, string>> {
+  checkArgument("schema", schema, "object");
   const revisions: Record<string, string> = {};
   for (const collection of [...schema.collections.values(), schema.audit]) {
     // Keys are functions of the documents of this version.

@@ -1,7 +1,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { JsonObject } from "@seneschal/kernel";
-import { canonicalJson } from "@seneschal/kernel/log";
+import { checkArgument } from "@seneschal/kernel";
+import { sortedJson } from "@seneschal/kernel/log";
 import type { Command } from "../command.ts";
 import type { Rejection } from "../errors.ts";
 import { type AuditRecord, type Draft, type QuotaEvent, type QuotaState, seqKey } from "../state/state.ts";
@@ -62,8 +63,10 @@ export function audit(
 
 /** Hex SHA-256 of the previous hash, a line feed and the entry's canonical JSON. */
 export function auditHash(previous: string, entry: Omit<AuditRecord, "hash">): string {
+  checkArgument("previous", previous, "string");
+  checkArgument("entry", entry, "object");
   const { seq, at, action, user, resourceType, resourceId, details } = entry;
   return bytesToHex(
-    sha256(utf8ToBytes(`${previous}\n${canonicalJson({ seq, at, action, user, resourceType, resourceId, details })}`)),
+    sha256(utf8ToBytes(`${previous}\n${sortedJson({ seq, at, action, user, resourceType, resourceId, details })}`)),
   );
 }

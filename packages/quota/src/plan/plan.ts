@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { apply } from "../apply/apply.ts";
 import { fits } from "../apply/assign.ts";
 import type { AssignAllocation, GrowAllocation, PreemptAllocations } from "../command.ts";
@@ -76,6 +77,16 @@ export interface Plan {
  * ```
  */
 export function plan(state: QuotaState, now: number, options: PlanOptions = {}): Plan {
+  checkOptions("options", options, {
+    weights: "object?",
+    topologyBlend: "number?",
+    reservations: "boolean?",
+    preemption: "string?",
+    preemptionExemptMs: "number?",
+    maxPreemptions: "number?",
+  });
+  checkArgument("state", state, "object");
+  checkArgument("now", now, "number");
   const cycle = survey(state, now, options);
   const queue = cycle.pending
     .map((allocation) => ({ allocation, score: cycle.score(allocation) }))

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type Allocation, isSensitive } from "../state/allocation.ts";
 import type { PreemptionMode } from "../state/tenant.ts";
 
@@ -17,6 +18,8 @@ export interface Candidate {
  * (quota brief, section 11.4).
  */
 export function preemptionCost(allocation: Allocation, now: number): number {
+  checkArgument("allocation", allocation, "object");
+  checkArgument("now", now, "number");
   const elapsed = now - (allocation.startedAt ?? now);
   const checkpoint =
     allocation.checkpoint === "auto"

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { QuotaErrorCode } from "../errors.ts";
 import type { Job, LeftOut, Workload } from "./workload.ts";
 
@@ -9,6 +9,7 @@ import type { Job, LeftOut, Workload } from "./workload.ts";
  * Throws `invalid_trace`.
  */
 export function parseSwf(text: string): Workload {
+  checkArgument("text", text, "string");
   const header = new Map<string, number>();
   const jobs: Job[] = [];
   const leftOut: LeftOut[] = [];

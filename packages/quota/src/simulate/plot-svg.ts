@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type Panel, panels } from "./series.ts";
 import type { Simulation } from "./simulate.ts";
 
@@ -10,6 +11,7 @@ const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 
 /** Draws a simulation as a stand-alone SVG document: one panel each for utilisation, share and wait. */
 export function plotSvg(simulation: Simulation, columns = 200): string {
+  checkArgument("simulation", simulation, "object");
   const drawn = panels(simulation, columns);
   const height = drawn.length * (HEIGHT + GAP) + GAP;
   const body = drawn.map((panel, i) => draw(panel, GAP + i * (HEIGHT + GAP))).join("\n");

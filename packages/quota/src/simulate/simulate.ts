@@ -1,4 +1,4 @@
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { apply } from "../apply/apply.ts";
 import type { Command } from "../command.ts";
 import { type PlanOptions, plan } from "../plan/plan.ts";
@@ -65,6 +65,13 @@ export interface Simulation {
  * ```
  */
 export function simulate(workload: Workload, options: SimulationOptions = {}): Simulation {
+  checkOptions("options", options, {
+    cycle: "number?",
+    resubmit: "number?",
+    plan: "object?",
+    checkpoint: "string?",
+    requeue: "string?",
+  });
   checkArgument("workload", workload, "object");
   checkArgument("workload.jobs", workload.jobs, "array");
   const { cycle = 60, resubmit = 60 } = options;

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Simulation } from "./simulate.ts";
 
 /** Figures of one tenant, or of all of them under the name `all`; times in seconds. */
@@ -20,7 +21,9 @@ export interface Figures {
 }
 
 /** Sums a simulation up, tenants in order of name, then `all`. */
-export function summarise({ jobs, samples }: Simulation): readonly Figures[] {
+export function summarise(simulation: Simulation): readonly Figures[] {
+  checkArgument("simulation", simulation, "object");
+  const { jobs, samples } = simulation;
   const tenants = [...new Set(jobs.map(({ tenant }) => tenant))].sort();
   const figures = (tenant: string, mine: typeof jobs, share: (at: number) => number): Figures => {
     const waits = mine.flatMap(({ submit, start }) => (start === null ? [] : [start - submit])).sort((a, b) => a - b);

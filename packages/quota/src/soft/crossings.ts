@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { markKey } from "../apply/budget.ts";
 import type { Crossing } from "../command.ts";
 import type { BudgetLevel, QuotaState } from "../state/state.ts";
@@ -8,6 +9,8 @@ const WARNING_FRACTION = 0.8;
 
 /** The budget metrics that stand at another level than the state has recorded: what the next `budget.record` must carry. */
 export function budgetCrossings(state: QuotaState, now: number): readonly Crossing[] {
+  checkArgument("state", state, "object");
+  checkArgument("now", now, "number");
   const crossings: Crossing[] = [];
   for (const tenant of state.tenants.values()) {
     const marked = (metric: string): BudgetLevel => state.budgetMarks.get(markKey(tenant.id, metric)) ?? "none";

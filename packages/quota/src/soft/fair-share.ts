@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type Allocation, holdsNodes } from "../state/allocation.ts";
 
 /** Below this utilisation nodes count as idle, and bursting is allowed. */
@@ -27,6 +28,9 @@ export function shareDeficit(share: number, effective: number): number {
  * `target x capacity`. They are the first candidates for preemption.
  */
 export function burstAllocations(running: readonly Allocation[], target: number, capacity: number): ReadonlySet<string> {
+  checkArgument("running", running, "array");
+  checkArgument("target", target, "number");
+  checkArgument("capacity", capacity, "number");
   const burst = new Set<string>();
   let nodes = 0;
   const ordered = running

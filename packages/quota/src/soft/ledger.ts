@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { QuotaState } from "../state/state.ts";
 import { userKey } from "../state/state.ts";
 import type { Tenant } from "../state/tenant.ts";
@@ -19,11 +20,20 @@ export interface Usage {
  * included, clipped to the window. Two binary searches, whatever the number of allocations.
  */
 export function tenantUsage(state: QuotaState, tenant: string, days: number, now: number): Usage {
+  checkArgument("state", state, "object");
+  checkArgument("tenant", tenant, "string");
+  checkArgument("days", days, "number");
+  checkArgument("now", now, "number");
   return usageOf(state.tenantUsage.get(tenant), days, now);
 }
 
 /** The same for one user in one tenant. */
 export function userUsage(state: QuotaState, user: string, tenant: string, days: number, now: number): Usage {
+  checkArgument("state", state, "object");
+  checkArgument("user", user, "string");
+  checkArgument("tenant", tenant, "string");
+  checkArgument("days", days, "number");
+  checkArgument("now", now, "number");
   return usageOf(state.userUsage.get(userKey(user, tenant)), days, now);
 }
 
@@ -65,6 +75,9 @@ const EXTERNAL_TTL_MS = 90_000;
  * for the ledger metric by metric: used is then budget - remaining.
  */
 export function budgetStatus(state: QuotaState, tenant: Tenant, now: number): BudgetStatus {
+  checkArgument("state", state, "object");
+  checkArgument("tenant", tenant, "object");
+  checkArgument("now", now, "number");
   const usage = tenantUsage(state, tenant.id, state.system.budgetPeriodDays, now);
   const answer = state.external.get(tenant.id);
   const external = answer !== undefined && now - answer.at <= EXTERNAL_TTL_MS ? answer : undefined;

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { QuotaErrorCode } from "../errors.ts";
 import type { Allocation } from "../state/allocation.ts";
 
@@ -33,6 +33,8 @@ export const PROFILES = {
 
 /** Throws `invalid_weights` unless every weight is in 0..1 and they sum to 1. */
 export function checkWeights(name: string, given: Weights): void {
+  checkArgument("name", name, "string");
+  checkArgument("given", given, "object");
   const sum = TERMS.reduce((total, term) => total + given[term], 0);
   const inRange = TERMS.every((term) => given[term] >= 0 && given[term] <= 1);
   if (!inRange || Math.abs(sum - 1) > 1e-9)

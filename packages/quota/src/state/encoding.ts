@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { CodedError, type JsonObject } from "@seneschal/kernel";
-import { canonicalJson } from "@seneschal/kernel/log";
+import { CodedError, checkArgument, type JsonObject } from "@seneschal/kernel";
+import { sortedJson } from "@seneschal/kernel/log";
 import { type QuotaErrorCode, type RejectionCode, reject } from "../errors.ts";
 import { type Allocation, isActive, isTerminal } from "./allocation.ts";
 import { addHolding, carryGuarantee, lineage } from "./holdings.ts";
@@ -34,6 +34,7 @@ const FORMAT_2 = 2;
  * bytes, whatever commands led to them; what is derived is left out. Fields are arrays in the order of the lists below.
  */
 export function encodeState(state: QuotaState): Uint8Array {
+  checkArgument("state", state, "object");
   return concatBytes(...encodePieces(state));
 }
 
@@ -82,8 +83,8 @@ function* textOf(state: QuotaState): IterableIterator<string> {
   for (const [key, { gpuHours, nodeHours, at }] of state.external.entries()) yield line("external", key, gpuHours, nodeHours, at);
   for (const [key, receipt] of state.receipts.old.entries()) yield receiptText("old", key, receipt);
   for (const [key, receipt] of state.receipts.young.entries()) yield receiptText("young", key, receipt);
-  for (const event of state.events.values()) yield `\n["event",${canonicalJson({ ...event })}]`;
-  for (const entry of state.audit.values()) yield `\n["audit",${canonicalJson({ ...entry })}]`;
+  for (const event of state.events.values()) yield `\n["event",${sortedJson({ ...event })}]`;
+  for (const entry of state.audit.values()) yield `\n["audit",${sortedJson({ ...entry })}]`;
   if (state.restoring !== null) yield line("restoring", state.restoring.backup, state.restoring.texts);
 }
 
@@ -99,6 +100,7 @@ function line(...row: readonly unknown[]): string {
 
 /** Hex SHA-256 of {@link encodeState}: equal on every replica that applied the same log. */
 export function stateHash(state: QuotaState): string {
+  checkArgument("state", state, "object");
   return bytesToHex(sha256(encodeState(state)));
 }
 

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Draft, Holding, QuotaState, UserHolding } from "./state.ts";
 import { userKey } from "./state.ts";
 import { guaranteedNodes, type Tenant } from "./tenant.ts";
@@ -13,6 +14,8 @@ const NOTHING: Holding = { nodes: 0, allocations: 0, reserved: 0, gpus: {} };
 const NOBODY: UserHolding = { nodes: 0, allocations: 0 };
 
 export function holdingOf(state: QuotaState, tenant: string): Holding {
+  checkArgument("state", state, "object");
+  checkArgument("tenant", tenant, "string");
   return state.holdings.get(tenant) ?? NOTHING;
 }
 

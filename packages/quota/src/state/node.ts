@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Owners } from "./owners.ts";
 
 /** Node states, lower case on the wire. Only `ready` nodes are assignable. */
@@ -55,17 +56,25 @@ export function layOut(node: ComputeNode): ComputeNode {
 type Owned = { readonly owners: Owners };
 
 /** The allocation that holds the node. INVARIANT: its `assigned` names this node, and no other allocation's does. */
-export function ownerOf({ owners }: Owned, node: ComputeNode): string | null {
+export function ownerOf(owned: Owned, node: ComputeNode): string | null {
+  checkArgument("owned", owned, "object");
+  checkArgument("node", node, "object");
+  const { owners } = owned;
   return owners.of(node.place);
 }
 
 /** The state that others see: a node that drains is drained once nobody holds it. */
 export function stateOf(state: Owned, node: ComputeNode): NodeState {
+  checkArgument("state", state, "object");
+  checkArgument("node", node, "object");
   return node.state === "draining" && ownerOf(state, node) === null ? "drained" : node.state;
 }
 
 /** Grows by one with each change of the node or of its owner. */
-export function versionOf({ owners }: Owned, node: ComputeNode): number {
+export function versionOf(owned: Owned, node: ComputeNode): number {
+  checkArgument("owned", owned, "object");
+  checkArgument("node", node, "object");
+  const { owners } = owned;
   return node.edits + owners.turns(node.place);
 }
 

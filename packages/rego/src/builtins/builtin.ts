@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import { BuiltinError } from "../errors.ts";
 import { type TypeName, typeName, type Value } from "../value/value.ts";
 
@@ -136,6 +137,9 @@ function acceptedBy(type: Type): ReadonlySet<TypeName> | undefined {
 
 /** Declares a builtin: `define("count", "string|[any]|{}|<any> -> number", ([x]) => ...)`. */
 export function define(name: string, signature: string, run: Builtin["run"]): Builtin {
+  checkArgument("name", name, "string");
+  checkArgument("signature", signature, "string");
+  checkArgument("run", run, "function");
   const arrow = signature.lastIndexOf("->");
   const args = splitArguments(signature.slice(0, arrow)).map(readType);
   return { name, args, result: readType(signature.slice(arrow + 2).trim()), accepts: args.map(acceptedBy), run };

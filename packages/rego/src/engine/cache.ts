@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { checkArgument, checkOptions } from "../argument.ts";
 import type { Problem } from "../errors.ts";
 import type { Source } from "../syntax/ast.ts";
 import { type CompileOptions, compileModules } from "./compile-modules.ts";
@@ -21,6 +22,8 @@ let held = 0;
  * are shared. Own builtins are not hashed: with them nothing is cached.
  */
 export function compileCached(sources: readonly Source[], options: CompileOptions = {}): CompileResult {
+  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
+  checkArgument("sources", sources, "array");
   const key = options.builtins === undefined ? keyOf(sources, options) : undefined;
   const known = key === undefined ? undefined : cache.get(key);
   if (key !== undefined && known !== undefined) {

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "../argument.ts";
 import { type Problem, RegoCompileError } from "../errors.ts";
 import type { Source } from "../syntax/ast.ts";
 import { type CompileOptions, compileModules } from "./compile-modules.ts";
@@ -14,6 +15,8 @@ import { Policy } from "./policy.ts";
  * ```
  */
 export function compile(sources: readonly Source[], options: CompileOptions = {}): Policy {
+  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
+  checkArgument("sources", sources, "array");
   checkSources(sources);
   const { compiled, problems } = compileModules(sources, options);
   if (compiled === undefined) throw new RegoCompileError(problems);
@@ -22,6 +25,8 @@ export function compile(sources: readonly Source[], options: CompileOptions = {}
 
 /** Every problem of the modules, none if they compile. Whatever the texts are, it does not throw. */
 export function check(sources: readonly Source[], options: CompileOptions = {}): readonly Problem[] {
+  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
+  checkArgument("sources", sources, "array");
   checkSources(sources);
   return compileModules(sources, options).problems;
 }

@@ -1,3 +1,5 @@
+import { checkArgument } from "../argument.ts";
+
 /** A step into a document: a member's name or an item's index. */
 export type DataPath = readonly (string | number)[];
 
@@ -17,11 +19,13 @@ export type DataPath = readonly (string | number)[];
  * ```
  */
 export function withValue<T>(data: T, path: DataPath, value: unknown): T {
+  checkArgument("path", path, "array");
   return put(data, path, 0, value) as T;
 }
 
 /** The document without what is at `path`, sharing the rest; the same document if nothing is there. An item leaves no gap. */
 export function withoutValue<T>(data: T, path: DataPath): T {
+  checkArgument("path", path, "array");
   const [last] = path.slice(-1);
   if (last === undefined) throw new TypeError("the path is empty");
   const above = path.slice(0, -1);

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "../argument.ts";
 import { Emitter, fold } from "../compile/emit.ts";
 import { Lowerer } from "../compile/lower.ts";
 import { reporter } from "../compile/tree.ts";
@@ -80,6 +81,9 @@ export class Policy {
   private traced: { readonly policy: Policy; readonly recorder: Recorder } | undefined;
 
   constructor(compiled: Compiled, sources: readonly Source[], options: CompileOptions) {
+    checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
+    checkArgument("compiled", compiled, "object");
+    checkArgument("sources", sources, "array");
     this.compiled = compiled;
     this.sources = sources;
     this.options = options;

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { Branch } from "../compile/lower.ts";
 import type { RuleProbe } from "../compile/rules.ts";
 import type { RuleSet } from "../compile/tree.ts";
@@ -103,6 +104,7 @@ export function coverageOf(modules: readonly Module[], recorder: Recorder): read
 
 /** What several evaluations of one policy covered together. */
 export function mergeCoverage(all: readonly (readonly FileCoverage[])[]): readonly FileCoverage[] {
+  checkArgument("all", all, "array");
   const [first = []] = all;
   return first.map(({ file, covered: own, missed: left }, i) => {
     const reached = new Set(all.flatMap((files) => files[i]?.covered ?? []));
@@ -115,6 +117,7 @@ export function mergeCoverage(all: readonly (readonly FileCoverage[])[]): readon
 
 /** The report of `opa test --coverage`: rows in ranges, percentages to two places. */
 export function coverageReport(coverage: readonly FileCoverage[]) {
+  checkArgument("coverage", coverage, "array");
   const lines = (rows: readonly FileCoverage[], of: "covered" | "missed"): number =>
     rows.reduce((n, file) => n + file[of].length, 0);
   const totals = (rows: readonly FileCoverage[]) => {

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "../argument.ts";
 import type { Problem } from "../errors.ts";
 import type { Source } from "../syntax/ast.ts";
 import { Extents } from "../syntax/extents.ts";
@@ -30,6 +31,8 @@ export function format(
   source: Source,
   options: FormatOptions = {},
 ): { readonly text: string | undefined; readonly problems: readonly Problem[] } {
+  checkOptions("options", options, { to: "string?", dropV0Imports: "boolean?" });
+  checkArgument("source", source, "object");
   const dropV0Imports = options.dropV0Imports === true;
   let written = source.version ?? "v1";
   const to = options.to ?? written;

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import { readYaml } from "../builtins/yaml.ts";
 import { readJson, toJson } from "../value/json.ts";
 import { DEFAULT_BUDGETS, metered } from "../value/meter.ts";
@@ -28,6 +29,7 @@ type Members = Record<string, unknown>;
  * ```
  */
 export function mergeDocuments(files: readonly DocumentFile[]): Readonly<Record<string, unknown>> {
+  checkArgument("files", files, "array");
   return mergeValues(files.map(({ name, path, text }) => ({ name, path, value: read(name, text) })));
 }
 
@@ -35,6 +37,7 @@ export function mergeDocuments(files: readonly DocumentFile[]): Readonly<Record<
 export function mergeValues(
   values: readonly { readonly name: string; readonly path: readonly string[]; readonly value: unknown }[],
 ): Readonly<Record<string, unknown>> {
+  checkArgument("values", values, "array");
   const root: Members = {};
   for (const { name, path, value: inner } of values) {
     const value = path.reduceRight<unknown>((below, key) => own(key, below), inner);

@@ -1,3 +1,4 @@
+import { checkArgument, checkOptions } from "../argument.ts";
 import { bytesToText } from "../builtins/bytes.ts";
 import type { Source } from "../syntax/ast.ts";
 import { parseModule } from "../syntax/parse-module.ts";
@@ -44,6 +45,8 @@ const UNDERSTOOD = new Set(["revision", "roots", "rego_version", "file_rego_vers
  * ```
  */
 export function readBundle(files: readonly BundleFile[], options: BundleOptions = {}): Bundle {
+  checkOptions("options", options, { key: "object?", skipVerify: "boolean?" });
+  checkArgument("files", files, "array");
   const byPath = new Map<string, BundleFile>();
   for (const file of files) {
     const path = file.path.replace(/^(\.?\/)+/, "");
@@ -70,6 +73,7 @@ export function readBundle(files: readonly BundleFile[], options: BundleOptions 
 
 /** Bundles as one policy. Throws {@link LoadError} where the roots of two overlap. */
 export function joinBundles(bundles: readonly Bundle[]): Pick<Bundle, "sources" | "data"> {
+  checkArgument("bundles", bundles, "array");
   const owned: string[] = [];
   for (const { roots } of bundles) {
     for (const root of roots) {

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { Source } from "./ast.ts";
 import { scan } from "./scan.ts";
 
@@ -14,7 +15,10 @@ import { scan } from "./scan.ts";
  * // x := data.tenant1.y
  * ```
  */
-export function mountModule({ name, source }: Source, below: string): Source {
+export function mountModule(given: Source, below: string): Source {
+  checkArgument("given", given, "object");
+  checkArgument("below", below, "string");
+  const { name, source } = given;
   const { tokens } = scan(source);
   const edits: (readonly [number, string])[] = [];
   tokens.forEach((token, i) => {

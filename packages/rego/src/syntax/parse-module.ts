@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { Problem } from "../errors.ts";
 import type { Body, ElseBranch, Head, Import, Location, Module, RegoVersion, Rule, Source, Term, VarTerm } from "./ast.ts";
 import type { Extents } from "./extents.ts";
@@ -23,6 +24,7 @@ const MAX_PROBLEMS = 10;
  * ```
  */
 export function parseModule(source: Source): { readonly module: Module | undefined; readonly problems: readonly Problem[] } {
+  checkArgument("source", source, "object");
   return parseModuleWith(source, undefined);
 }
 
@@ -43,6 +45,7 @@ export function parseModuleWith(
 
 /** Parses a query, a body outside of any package. Never throws. */
 export function parseQuery(query: string): { readonly body: Body | undefined; readonly problems: readonly Problem[] } {
+  checkArgument("query", query, "string");
   const { parsed, problems } = guarded("query", () =>
     new ModuleParser(scanSource({ name: "query", source: query }).tokens, "v1").query(),
   );

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { Body, Expr, Literal, Module, Rule, Term } from "./ast.ts";
 
 /** Called before a node's parts; `false` passes over them. */
@@ -21,6 +22,8 @@ export interface Visitor {
  * ```
  */
 export function visit(node: Module | Rule | Literal | Term, visitor: Visitor): void {
+  checkArgument("node", node, "object");
+  checkArgument("visitor", visitor, "object");
   if ("rules" in node) for (const rule of node.rules) ofRule(rule, visitor);
   else if ("head" in node && !("kind" in node)) ofRule(node, visitor);
   else if ("expr" in node) ofLiteral(node, visitor);

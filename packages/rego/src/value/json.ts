@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import { EvaluationError } from "../errors.ts";
 import { keyText, printable } from "./format.ts";
 import { budgets, tick } from "./meter.ts";
@@ -19,6 +20,7 @@ const LONG_NUMBER = /[\d.]{16}|\d[eE][+-]?\d{2}/;
  * ```
  */
 export function readJson(text: string): Value {
+  checkArgument("text", text, "string");
   if (text.length < 100_000 && !LONG_NUMBER.test(text)) return JSON.parse(text) as Value;
   return new Reader(text).document();
 }

@@ -1,3 +1,4 @@
+import { checkOptions } from "@seneschal/kernel";
 import type { Migratable, MigratedRow } from "@seneschal/kernel/ports";
 import type pg from "pg";
 import { markText, parseMark } from "../../migration/mark.ts";
@@ -10,6 +11,13 @@ const logPage = 16;
 
 /** The log of a name, to be moved. Throws as `openPostgresLog` does. */
 export async function openPostgresLogMigratable(options: PostgresLogOptions): Promise<Migratable> {
+  checkOptions("options", options, {
+    name: "string",
+    url: "string",
+    namespace: "string?",
+    poolSize: "number?",
+    timeoutMs: "number?",
+  });
   return openMigratable(options, (namespace) => logEngine(namespace, `${namespace}.log_${options.name}`));
 }
 

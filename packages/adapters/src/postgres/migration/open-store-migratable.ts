@@ -1,4 +1,4 @@
-import { CodedError, type Json, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkOptions, type Json, type JsonObject } from "@seneschal/kernel";
 import type { Migratable, MigratedRow, StoreErrorCode } from "@seneschal/kernel/ports";
 import type pg from "pg";
 import { markText } from "../../migration/mark.ts";
@@ -9,6 +9,7 @@ import { exists, lastKey, padded, readRows, type SqlTable, writeRows } from "./s
 
 /** The store of a namespace, to be moved. Throws as `openPostgresStore` does. */
 export async function openPostgresStoreMigratable(options: PostgresOptions): Promise<Migratable> {
+  checkOptions("options", options, { url: "string", namespace: "string?", poolSize: "number?", timeoutMs: "number?" });
   return openMigratable(options, storeEngine);
 }
 

@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { checkOptions } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { authRoutes, type EmulatorLogins } from "./auth-routes.ts";
 import { kvRoutes } from "./kv-routes.ts";
@@ -47,6 +48,15 @@ export async function startVaultEmulator(options: {
   readonly namespace?: string;
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca?: string };
 }): Promise<VaultEmulator> {
+  checkOptions("options", options, {
+    crypto: "object",
+    random: "function",
+    now: "function",
+    rootToken: "string?",
+    logins: "object?",
+    namespace: "string?",
+    tls: "object?",
+  });
   const { crypto, random, now, tls, namespace } = options;
   const rootToken = options.rootToken ?? `root-${Buffer.from(random(9)).toString("hex")}`;
   const auth = authRoutes({ rootToken, logins: options.logins ?? {}, random, now });

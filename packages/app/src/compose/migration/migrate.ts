@@ -1,7 +1,7 @@
 import { openLevelLogMigratable, openLevelStoreMigratable } from "@seneschal/adapters/level";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { MigratedKeys } from "@seneschal/adapters/vault";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type { Migratable } from "@seneschal/kernel/ports";
 import { etcdOptions } from "../../platform/index.ts";
 import { abortServiceVault, type BringShares, migrateServiceVault, serverName, type VaultService } from "../operate-vault.ts";
@@ -43,8 +43,12 @@ const nobody: BringShares = () =>
 export async function migrate(
   now: ProcessConfig,
   next: ProcessConfig,
-  { bring = nobody, progress }: MigrateOptions = {},
+  options: MigrateOptions = {},
 ): Promise<readonly MigratedPart[]> {
+  checkOptions("options", options, { bring: "function?", progress: "function?" });
+  checkArgument("now", now, "object");
+  checkArgument("next", next, "object");
+  const { bring = nobody, progress } = options;
   const { parts, vaults } = planMigration(now, next);
   for (const part of parts) await withEnds(part, nextStep);
   for (const service of vaults) await refuseInUse(service, now);
@@ -68,6 +72,8 @@ export async function migrate(
 
 /** Undoes what a `migrate` of the same configurations has begun and not finished. Throws `migration_refused` where there is nothing of that. */
 export async function abortMigration(now: ProcessConfig, next: ProcessConfig): Promise<readonly MigratedPart[]> {
+  checkArgument("now", now, "object");
+  checkArgument("next", next, "object");
   const { parts, vaults } = planMigration(now, next);
   const done: MigratedPart[] = [];
   for (const service of vaults)
@@ -130,13 +136,16 @@ async function withEnds<T>({ what, from, to }: MigrationPart, work: (ends: Migra
 
 async function open(what: MigrationPart["what"], place: Place): Promise<Migratable> {
   switch (place.kind) {
-    case "level":
-      await makePrivateDirectory(place.path);
-      return what === "log" ? openLevelLogMigratable(place) : openLevelStoreMigratable(place);
+    case "level": {
+      const { kind: _kind, ...at } = place;
+      await makePrivateDirectory(at.path);
+      return what === "log" ? openLevelLogMigratable(at) : openLevelStoreMigratable(at);
+    }
     case "postgres": {
       // The clients of databases are loaded when they are wanted: each takes several megabytes.
       const { openPostgresLogMigratable, openPostgresStoreMigratable } = await import("@seneschal/adapters/postgres");
-      return what === "log" ? openPostgresLogMigratable({ ...place, name: "scheduler" }) : openPostgresStoreMigratable(place);
+      const { kind: _kind, ...at } = place;
+      return what === "log" ? openPostgresLogMigratable({ ...at, name: "scheduler" }) : openPostgresStoreMigratable(at);
     }
     case "etcd": {
       const { openEtcdLogMigratable } = await import("@seneschal/adapters/etcd");

@@ -1,6 +1,6 @@
 import { CompactRange } from "@seneschal/crypto/merkle";
 import { CodedError } from "@seneschal/kernel";
-import { canonicalJson } from "@seneschal/kernel/log";
+import { sortedJson } from "@seneschal/kernel/log";
 import type { Migratable, Migration } from "@seneschal/kernel/ports";
 import {
   decideAbort,
@@ -136,7 +136,7 @@ async function summary(end: Migratable, table: string, { page = 200 }: TransferO
   const tree = new CompactRange();
   for (let after: string | undefined; ; ) {
     const rows = await end.read(table, after, page);
-    for (const { key, value } of rows) tree.append(Buffer.from(`${key}\0${canonicalJson(value)}`));
+    for (const { key, value } of rows) tree.append(Buffer.from(`${key}\0${sortedJson(value)}`));
     after = rows.at(-1)?.key;
     if (after === undefined) return { rows: tree.size, root: Buffer.from(tree.root()).toString("hex") };
   }

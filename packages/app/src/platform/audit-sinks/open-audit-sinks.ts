@@ -1,7 +1,7 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { changes } from "@seneschal/contract";
 import type { AuditMessage } from "@seneschal/core/audit";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { AuditEntry, DocumentStore } from "@seneschal/kernel/ports";
 import { Counter, Gauge } from "prom-client";
 import { Lease } from "../jobs/lease.ts";
@@ -49,6 +49,7 @@ export interface AuditSinks {
  * time, and each of them knows how far behind it is.
  */
 export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks> {
+  checkArgument("parts", parts, "object");
   const { store, service, instance, describe, source = auditSourceOf(parts.store) } = parts;
   const { background, clock, random, log } = parts.platform;
   const metrics = sinkMetrics(

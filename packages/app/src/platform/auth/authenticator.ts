@@ -1,7 +1,7 @@
 import { claimedIssuer, type TokenClaims, type TokenVerifier } from "@seneschal/adapters/jwt";
 import { type CertificateIdentity, untrusted, verifyPeer } from "@seneschal/adapters/tls";
 import { type Hooks, type Principal, situation, type WireRequest } from "@seneschal/contract";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -32,7 +32,9 @@ export interface AuthenticatorOptions {
  * it gives the identity or the refusal, and a token sent along is not looked at. Without any credential a guarded route
  * answers `certificate required`, an optional one goes on without a principal.
  */
-export function authenticator({ now, mtls, tokens }: AuthenticatorOptions): NonNullable<Hooks["authenticate"]> {
+export function authenticator(options: AuthenticatorOptions): NonNullable<Hooks["authenticate"]> {
+  checkOptions("options", options, { now: "function", mtls: "object?", tokens: "object?" });
+  const { now, mtls, tokens } = options;
   async function byCertificate(wire: WireRequest, rules: NonNullable<typeof mtls>): Promise<Principal> {
     const identity = verifyPeer(wire.peer, now());
     if (await rules.isRevoked(identity)) throw untrusted("revoked");

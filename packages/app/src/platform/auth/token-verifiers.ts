@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type ClaimMapping, oidcKeys, staticKeys, type TokenVerifier, tokenVerifier } from "@seneschal/adapters/jwt";
+import { checkArgument } from "@seneschal/kernel";
 import type { AuthSettings } from "../config/schema.ts";
 
 /** A verifier of bearer tokens, with the way it stands for and what a token must be scoped for. */
@@ -21,6 +22,8 @@ export interface LiveVerifiers {
 
 /** Opens the verifiers of a configuration for reloads. */
 export async function liveVerifiers(auth: AuthSettings, now: () => number): Promise<LiveVerifiers> {
+  checkArgument("auth", auth, "object");
+  checkArgument("now", now, "function");
   const list = [...(await tokenVerifiers(auth, now))];
   let known = await contentOf(auth);
   return {
@@ -45,7 +48,10 @@ async function contentOf({ jwt, oidc }: AuthSettings): Promise<string> {
 }
 
 /** The verifiers of a configuration, JWT before OIDC. Throws `config_invalid` for an unusable key, and what reading its file throws. */
-export async function tokenVerifiers({ jwt, oidc }: AuthSettings, now: () => number): Promise<readonly ConfiguredVerifier[]> {
+export async function tokenVerifiers(given: AuthSettings, now: () => number): Promise<readonly ConfiguredVerifier[]> {
+  checkArgument("given", given, "object");
+  checkArgument("now", now, "function");
+  const { jwt, oidc } = given;
   const verifiers: ConfiguredVerifier[] = [];
   const clockSkewMs = jwt.clock_skew;
   const limit = (max_age: number) => (max_age === 0 ? {} : { maxAgeMs: max_age });

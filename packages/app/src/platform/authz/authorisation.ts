@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { AuthoriseInput } from "@seneschal/contract";
-import { CodedError, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions, type JsonObject } from "@seneschal/kernel";
 import type { CompiledPolicy, PolicyEngine } from "@seneschal/kernel/ports";
 
 /** What an authorisation policy is asked; the input document of `policies/authz/*.rego`. */
@@ -51,7 +51,9 @@ export interface AuthorisationOptions {
  * await authorisation.decide(questionOf({ route: schedulerContract.createTenant, principal }), Date.now()); // { allowed: true }
  * ```
  */
-export async function openAuthorisation({ engine, service, source, settings }: AuthorisationOptions): Promise<Authorisation> {
+export async function openAuthorisation(options: AuthorisationOptions): Promise<Authorisation> {
+  checkOptions("options", options, { engine: "object", service: "string", source: "string?", settings: "object?" });
+  const { engine, service, source, settings } = options;
   const compiled = async (own: string | undefined): Promise<CompiledPolicy> => {
     const name = own === undefined ? `policies/authz/${service}.rego` : "authorization_policy";
     const text = own ?? (await readFile(new URL(`../../../policies/authz/${service}.rego`, import.meta.url), "utf8"));
@@ -89,13 +91,15 @@ const ANONYMOUS = { id: "", type: "anonymous", org: "", roles: [], scopes: [] } 
 
 /** The question about a call. `org`: the organisation it is about where the request names one, else the caller's own. */
 export function questionOf(
-  { route, principal = { ...ANONYMOUS, method: "none" }, params }: QuestionInput,
+  input: QuestionInput,
   more: {
     readonly permissions?: AuthorisationQuestion["subject"]["permissions"];
     readonly org?: string;
     readonly workspace?: string;
   } = {},
 ): AuthorisationQuestion {
+  checkArgument("input", input, "object");
+  const { route, principal = { ...ANONYMOUS, method: "none" }, params } = input;
   const { id, type, org, roles, scopes } = principal;
   const action = route.action ?? "";
   return {

@@ -1,8 +1,10 @@
+import { checkArgument } from "@seneschal/kernel";
 import type * as z from "zod";
 import { leaves, wrapped } from "./leaves.ts";
 
 /** What is in force by dotted path, `null` where nothing is set; secrets and what lies inside of them are masked, also in lists and in settings by name. */
 export function describeConfig(schema: z.ZodObject, config: unknown): Readonly<Record<string, unknown>> {
+  checkArgument("schema", schema, "object");
   const shown = masked(schema, config);
   return Object.fromEntries(
     leaves(schema).map(({ path, secret }) => {

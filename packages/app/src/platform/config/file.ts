@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import * as z from "zod";
 import { wrapped } from "./leaves.ts";
 
@@ -34,6 +35,7 @@ export interface NamedFile {
 
 /** The files that a configuration of a schema names, also inside of lists and of settings by name. */
 export function namedFiles(schema: z.core.$ZodType, value: unknown, at: readonly string[] = []): readonly NamedFile[] {
+  checkArgument("schema", schema, "object");
   if (value === undefined || value === null) return [];
   const holds = (schema as z.ZodType).meta?.()?.["file"] as FileContent | undefined;
   if (holds !== undefined && typeof value === "string") return [{ setting: at.join("."), path: value, holds }];

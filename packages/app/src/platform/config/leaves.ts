@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type * as z from "zod";
 
 /** One setting of a configuration schema. */
@@ -11,6 +12,7 @@ export interface Leaf {
 
 /** Every setting of a schema of nested objects, in order of declaration. */
 export function leaves(schema: z.core.$ZodType, path: readonly string[] = [], secret = false): readonly Leaf[] {
+  checkArgument("schema", schema, "object");
   const hidden = secret || isSecret(schema);
   const inner = wrapped(schema);
   if (inner !== undefined) return leaves(inner, path, hidden);

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { parse } from "yaml";
 import type * as z from "zod";
 import { type Leaf, leaves } from "./leaves.ts";
@@ -25,6 +25,8 @@ export interface ConfigSources {
  * ```
  */
 export function loadConfig<Schema extends z.ZodObject>(schema: Schema, sources: ConfigSources): z.output<Schema> {
+  checkArgument("schema", schema, "object");
+  checkArgument("sources", sources, "object");
   const problems: string[] = [];
   const settings = leaves(schema);
   const tree = sources.file === undefined ? {} : readFile(sources.file, problems);
@@ -62,6 +64,7 @@ export function loadConfig<Schema extends z.ZodObject>(schema: Schema, sources: 
 
 /** The environment variable of a setting. */
 export function envName(path: readonly string[]): string {
+  checkArgument("path", path, "array");
   return `SENESCHAL_${path.join("_").toUpperCase()}`;
 }
 

@@ -1,4 +1,5 @@
 import type { EtcdOptions } from "@seneschal/adapters/etcd";
+import { checkArgument } from "@seneschal/kernel";
 import * as z from "zod";
 import { duration } from "../config/duration.ts";
 import { file } from "../config/file.ts";
@@ -19,19 +20,15 @@ export const etcdSettings = {
 };
 
 /** The settings as the etcd client takes them. */
-export function etcdOptions({
-  endpoints,
-  etcd_tls: tls,
-  etcd_user: user,
-  etcd_try_timeout: tryMs,
-  etcd_total_timeout: totalMs,
-}: {
+export function etcdOptions(given: {
   readonly endpoints: readonly string[];
   readonly etcd_tls?: { readonly ca: string; readonly cert?: string | undefined; readonly key?: string | undefined } | undefined;
   readonly etcd_user?: { readonly username: string; readonly password: string } | undefined;
   readonly etcd_try_timeout: number;
   readonly etcd_total_timeout: number;
 }): EtcdOptions {
+  checkArgument("given", given, "object");
+  const { endpoints, etcd_tls: tls, etcd_user: user, etcd_try_timeout: tryMs, etcd_total_timeout: totalMs } = given;
   return {
     endpoints,
     tryMs,

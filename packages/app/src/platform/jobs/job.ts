@@ -1,4 +1,5 @@
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 
 export type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 
@@ -29,6 +30,7 @@ export interface Job {
 export const overStates: readonly JobState[] = ["succeeded", "failed", "cancelled"];
 
 export function isOver(job: Job): boolean {
+  checkArgument("job", job, "object");
   return overStates.includes(job.state);
 }
 

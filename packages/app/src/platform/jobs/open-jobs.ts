@@ -1,5 +1,5 @@
 import type { Logger } from "@seneschal/adapters/logging";
-import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkOptions, isCoded, type JsonObject } from "@seneschal/kernel";
 import type { AuditDraft, Clock, DocumentStore, Page, Put, Random, Stored } from "@seneschal/kernel/ports";
 import type { Background } from "../background.ts";
 import type { Stoppable } from "../repeat.ts";
@@ -76,6 +76,18 @@ const FORGOTTEN = 100;
  * its writes carry the lease as a condition. The store must be opened with {@link jobCollections}.
  */
 export function openJobs(options: JobsOptions): Jobs {
+  checkOptions("options", options, {
+    store: "object",
+    clock: "object",
+    random: "function",
+    log: "object",
+    background: "object",
+    kinds: "object",
+    audit: "function?",
+    concurrency: "number?",
+    leaseMs: "number?",
+    maxAttempts: "number?",
+  });
   const { store, clock, random, log, background, kinds, concurrency = 4, leaseMs = 30_000, maxAttempts = 5 } = options;
   const randomId = (): string => Buffer.from(random(16)).toString("hex");
   const lease = new Lease(store, "jobs", randomId(), leaseMs);

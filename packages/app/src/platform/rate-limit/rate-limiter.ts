@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Principal, RateLimit, RateVerdict } from "@seneschal/contract";
 import type { Rate, Take } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { RateCounter } from "@seneschal/kernel/ports";
 import { clientKey } from "./client-key.ts";
 
@@ -26,6 +27,10 @@ export interface RateLimits {
  * in seconds since the epoch. Whom it counts is known to the counter, and to the caller as `pk`, by a keyed hash only. Routes that are `uncounted` by their contract, such as health, are not.
  */
 export function rateLimiter(service: string, limits: RateLimits, counter: RateCounter, now: () => number): RateLimit {
+  checkArgument("service", service, "string");
+  checkArgument("limits", limits, "object");
+  checkArgument("counter", counter, "object");
+  checkArgument("now", now, "function");
   const guarded = new Set(limits.guarded?.routes);
   const batches = new Set(limits.batch?.routes);
 

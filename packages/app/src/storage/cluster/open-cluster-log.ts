@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import { openLevelLog } from "@seneschal/adapters/level";
 import { createMemoryLog } from "@seneschal/adapters/memory";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { etcdOptions } from "../../platform/index.ts";
 import type { StorageConfig } from "../settings.ts";
 
 /** The configured log of the cluster. Throws `config_invalid`, and what the adapters throw. */
 export async function openClusterLog(settings: StorageConfig["cluster"], directory: string): Promise<ReplicatedLog> {
+  checkArgument("settings", settings, "object");
+  checkArgument("directory", directory, "string");
   switch (settings.kind) {
     case "memory":
       return createMemoryLog().open();

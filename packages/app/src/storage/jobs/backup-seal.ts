@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { storageError } from "@seneschal/core/storage";
 import { CodedError, isCoded, type Json } from "@seneschal/kernel";
-import { canonicalJson } from "@seneschal/kernel/log";
+import { sortedJson } from "@seneschal/kernel/log";
 import type { Vault } from "@seneschal/kernel/ports";
 import type { StorageContext } from "../context.ts";
 
@@ -95,5 +95,5 @@ function sealWith({ crypto, random }: StorageContext, id: string, key: Uint8Arra
 }
 
 function digest(manifest: Json): Uint8Array {
-  return createHash("sha256").update(canonicalJson(manifest)).digest();
+  return createHash("sha256").update(sortedJson(manifest)).digest();
 }

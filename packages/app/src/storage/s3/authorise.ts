@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type KeyAccess, keyMay } from "@seneschal/core/storage";
-import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkArgument, isCoded, type JsonObject } from "@seneschal/kernel";
 import type { CompiledPolicy, PolicyEngine } from "@seneschal/kernel/ports";
 import type { Authorisation } from "../../platform/index.ts";
 import type { BucketDoc } from "../documents.ts";
@@ -22,6 +22,7 @@ const decision = Object.freeze(["data", "storage", "bucket_policy", "decision"])
 
 /** Opens `policies/s3/bucket-policy.rego`. A question that cannot be decided is a denial. */
 export async function openBucketPolicies(engine: PolicyEngine): Promise<BucketPolicies> {
+  checkArgument("engine", engine, "object");
   const name = "policies/s3/bucket-policy.rego";
   const source = await readFile(new URL(`../../../${name}`, import.meta.url), "utf8");
   const result = await engine.compile([{ name, source }]);

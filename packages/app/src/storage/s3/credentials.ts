@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type KeyAccess, storageError } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { type Actor, commit, type StorageContext } from "../context.ts";
@@ -24,6 +25,8 @@ function canonicalAccess({ mode, resources }: KeyAccess): string {
 }
 
 export function createCredentials(context: StorageContext, vault: Vault): Credentials {
+  checkArgument("context", context, "object");
+  checkArgument("vault", vault, "object");
   const { store, clock, random } = context;
   const cache = new Map<string, { readonly credential: Credential; readonly sealed: string; readonly until: number }>();
   // The secret opens under what the key may alone: with another access in its record, or read by a release that knows of none, it is no key.

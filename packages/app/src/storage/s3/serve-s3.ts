@@ -3,7 +3,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "@seneschal/adapters/logging";
 import { storageErrorKind } from "@seneschal/core/storage";
-import { isCoded } from "@seneschal/kernel";
+import { checkOptions, isCoded } from "@seneschal/kernel";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { BucketDoc } from "../documents.ts";
@@ -65,6 +65,23 @@ export interface S3GatewayOptions {
  * streamed both ways; a body that fails its checks becomes no object.
  */
 export async function serveS3(options: S3GatewayOptions): Promise<S3Gateway> {
+  checkOptions("options", options, {
+    services: "object",
+    credentials: "object",
+    authorisation: "object",
+    policies: "object",
+    signatureV2: "boolean?",
+    log: "object",
+    host: "string",
+    port: "number",
+    domain: "string?",
+    websiteDomain: "string?",
+    tls: "object?",
+    readTimeoutMs: "number?",
+    idleTimeoutMs: "number?",
+    maxConnections: "number?",
+    connections: "object",
+  });
   const { context } = options.services;
   const { tls, readTimeoutMs = 30_000 } = options;
   // A whole request may take as long as its body goes on. Node looks for silent connections every half minute, whatever the time-out is.

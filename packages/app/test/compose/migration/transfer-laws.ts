@@ -1,5 +1,5 @@
 import { commitHistory } from "@seneschal/kernel/arbitraries";
-import { canonicalJson, encodeEntry } from "@seneschal/kernel/log";
+import { encodeEntry, sortedJson } from "@seneschal/kernel/log";
 import type { Commit, DocumentStore, LogEntry, Migratable, Migration, ReplicatedLog } from "@seneschal/kernel/ports";
 import { suiteSchema } from "@seneschal/kernel/testing";
 import fc from "fast-check";
@@ -227,7 +227,7 @@ export const stores: Subject<DocumentStore, readonly Commit[]> = {
     const documents: string[] = [];
     for (const [coll, { indexes }] of Object.entries(suiteSchema.collections))
       for (const index of Object.keys(indexes))
-        documents.push(canonicalJson((await store.list(coll, index, [], { limit: 100 })) as never));
+        documents.push(sortedJson((await store.list(coll, index, [], { limit: 100 })) as never));
     const others = await store.getMany("others", ["é", "Z", "a/b", "😀"]);
     const repeated = await Promise.all(
       commits.map(({ commitId, audit = [] }) =>
@@ -236,10 +236,10 @@ export const stores: Subject<DocumentStore, readonly Commit[]> = {
     );
     return {
       documents,
-      others: others.map((one) => canonicalJson(one as never)),
-      streams: canonicalJson((await store.list("audit", "stream", ["s1"], { limit: 100 })) as never),
-      audit: canonicalJson((await everyPage((after) => store.auditRead(after, 7))) as never),
-      changes: canonicalJson((await everyPage((after) => store.changes(after, 7))) as never),
+      others: others.map((one) => sortedJson(one as never)),
+      streams: sortedJson((await store.list("audit", "stream", ["s1"], { limit: 100 })) as never),
+      audit: sortedJson((await everyPage((after) => store.auditRead(after, 7))) as never),
+      changes: sortedJson((await everyPage((after) => store.changes(after, 7))) as never),
       repeated: repeated.map((result) => (result.ok ? result.seq : "refused")),
     };
   },

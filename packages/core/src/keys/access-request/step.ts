@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import { type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type TransitionTable, to, wrongState } from "../transition.ts";
@@ -42,6 +43,8 @@ export interface Asking {
 
 /** A pending request. */
 export function ask(input: Asking, now: number): JoinRequest {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   return {
     id: input.id,
@@ -66,6 +69,9 @@ export function decideJoinRequest(
   decision: { readonly kind: "approve" | "deny"; readonly by: string; readonly admission_id?: string },
   now: number,
 ): JoinRequest {
+  checkArgument("request", request, "object");
+  checkArgument("decision", decision, "object");
+  checkArgument("now", now, "number");
   const status = nextStatus("request", joinRequestTable, request.status, decision.kind);
   if (decision.by === request.requester_id) throw refusal("FORBIDDEN", "nobody decides their own request");
   const at = timestamp(now);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { KeysCode } from "../codes.ts";
 import type { Classification } from "../enums.ts";
 import { type WorkspaceOperation, workspaceRefusal } from "../workspace/guard.ts";
@@ -36,6 +37,7 @@ export type AccessDecision =
  * workspace's status, then the policies, which can only restrict.
  */
 export function decideAccess(facts: AccessFacts): AccessDecision {
+  checkArgument("facts", facts, "object");
   if (!facts.participates) return { allowed: false, code: "NOT_FOUND", reason: "workspace not found" };
   const through = accessBasis(facts);
   if (through === undefined)
@@ -51,6 +53,7 @@ export function decideAccess(facts: AccessFacts): AccessDecision {
 export function accessBasis(
   facts: Pick<AccessFacts, "classification" | "crkProtected" | "admitted" | "groupBound" | "groupMember">,
 ): "admission" | "group" | undefined {
+  checkArgument("facts", facts, "object");
   if (facts.admitted) {
     if (facts.classification === "SECRET" && facts.groupBound && !facts.groupMember) return undefined;
     return "admission";

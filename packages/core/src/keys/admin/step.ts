@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import type { AdminRole } from "../enums.ts";
 import { type Timestamp, timestamp } from "../time.ts";
@@ -80,6 +81,8 @@ export interface AdminNew {
 
 /** An admin who has yet to enrol: the caller hands out an enrolment token. */
 export function createAdmin(input: AdminNew, now: number): Step<Admin, AdminEffect> {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   const state: Admin = {
     id: input.id,
@@ -106,6 +109,10 @@ export function createAdmin(input: AdminNew, now: number): Step<Admin, AdminEffe
  * last cannot be disabled, demoted or deleted (`LAST_ADMIN`). A quorum of custodians may reset it: it can enrol again.
  */
 export function stepAdmin(admin: Admin, input: AdminInput, activeSuperAdmins: number, now: number): Step<Admin, AdminEffect> {
+  checkArgument("admin", admin, "object");
+  checkArgument("input", input, "object");
+  checkArgument("activeSuperAdmins", activeSuperAdmins, "number");
+  checkArgument("now", now, "number");
   const status = nextStatus("admin", adminTable, admin.enrollment_status, input.kind);
   const lastOne = isActiveSuperAdmin(admin) && activeSuperAdmins <= 1;
   const steppingDown =
@@ -155,5 +162,6 @@ export function stepAdmin(admin: Admin, input: AdminInput, activeSuperAdmins: nu
 
 /** Counts for {@link stepAdmin}'s guard: enrolled, not disabled, with the highest role. */
 export function isActiveSuperAdmin(admin: Admin): boolean {
+  checkArgument("admin", admin, "object");
   return admin.role === "super_admin" && admin.enrollment_status === "active";
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import type { IdentityType } from "../enums.ts";
 import { type Timestamp, timestamp } from "../time.ts";
@@ -47,15 +48,20 @@ export const byMembership = "system:group";
  * that group is the one bound to the workspace and the identity is in it: a right ends with what gave it.
  */
 export function admissionCounts(
-  { granted_by, via_group = null }: Pick<Admission, "granted_by" | "via_group">,
+  given: Pick<Admission, "granted_by" | "via_group">,
   group: { readonly bound: string | undefined; readonly member: boolean },
 ): boolean {
+  checkArgument("given", given, "object");
+  checkArgument("group", group, "object");
+  const { granted_by, via_group = null } = given;
   if (granted_by === byMembership) return false;
   return via_group === null || (via_group === group.bound && group.member);
 }
 
 /** An active admission. */
 export function admit(grant: Grant, now: number): Admission {
+  checkArgument("grant", grant, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   return {
     id: grant.id,
@@ -80,6 +86,9 @@ export function revokeAdmission(
   by: { readonly id: string; readonly org: string; readonly ownsWorkspace: boolean },
   now: number,
 ): Admission {
+  checkArgument("admission", admission, "object");
+  checkArgument("by", by, "object");
+  checkArgument("now", now, "number");
   if (admission.org_id !== by.org && !by.ownsWorkspace) {
     throw refusal("FORBIDDEN", "only the identity's organisation or the owner may revoke an admission");
   }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import type { Timestamp } from "../time.ts";
 import { timestamp } from "../time.ts";
@@ -37,6 +38,8 @@ export const backupTable: TransitionTable<BackupStatus, BackupInput["kind"]> = {
 
 /** A pending backup. */
 export function startBackup(input: { readonly id: string; readonly org: string; readonly by: string }, now: number): Backup {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   return {
     id: input.id,
@@ -56,6 +59,9 @@ export function startBackup(input: { readonly id: string; readonly org: string; 
 
 /** One step; only a completed backup restores (`STATE_CONFLICT`). */
 export function stepBackup(backup: Backup, input: BackupInput, now: number): Backup {
+  checkArgument("backup", backup, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const status = nextStatus("backup", backupTable, backup.status, input.kind);
   const at = timestamp(now);
   switch (input.kind) {

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import { type Custodian, type CustodianSeat, type Holder, keepSeats, requireSeated, takeSeat } from "../custody/custody.ts";
 import { lifetimes, limits } from "../lifetimes.ts";
@@ -75,6 +76,8 @@ export interface CeremonyStart {
 
 /** A pending ceremony. `lifetime` in milliseconds. */
 export function startCeremony(input: CeremonyStart, now: number, lifetime: number = lifetimes.ceremony): Ceremony {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   return {
     id: input.id,
@@ -101,6 +104,8 @@ export function startCeremony(input: CeremonyStart, now: number, lifetime: numbe
 
 /** The status at a moment: a pending ceremony expires by itself. */
 export function ceremonyStatus(ceremony: Ceremony, now: number): CeremonyStatus {
+  checkArgument("ceremony", ceremony, "object");
+  checkArgument("now", now, "number");
   return ceremony.status === "pending" && isPast(ceremony.expires_at, now) ? "expired" : ceremony.status;
 }
 
@@ -109,6 +114,9 @@ export function ceremonyStatus(ceremony: Ceremony, now: number): CeremonyStatus 
  * second, `CRK_THRESHOLD_NOT_MET` for an early end, `FORBIDDEN` for another's seat and for a witness who takes part.
  */
 export function stepCeremony(ceremony: Ceremony, input: CeremonyInput, now: number): Step<Ceremony, CeremonyEffect> {
+  checkArgument("ceremony", ceremony, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const status = nextStatus("ceremony", ceremonyTable, ceremonyStatus(ceremony, now), input.kind);
   const at = timestamp(now);
   const seats = ceremony.seats ?? [];

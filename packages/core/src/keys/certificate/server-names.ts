@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 
 /** The names that count when a certificate is asked for. DNS names in lower case, addresses in their one spelling. */
@@ -13,9 +14,12 @@ export interface NamesOfInstance {
  * server's name was given by the operator, a client's may be any other. Throws `FORBIDDEN`.
  */
 export function requireCertifiableName(
-  { own, given }: NamesOfInstance,
+  input: NamesOfInstance,
   asked: { readonly org: string; readonly usage: "client" | "server"; readonly name: string; readonly field: string },
 ): void {
+  checkArgument("input", input, "object");
+  checkArgument("asked", asked, "object");
+  const { own, given } = input;
   const name = asked.name.toLowerCase().replace(/\.$/, "");
   const { field, org } = asked;
   if (isOfThisMachine(name) || own.some((other) => overlap(name, other.toLowerCase()))) {

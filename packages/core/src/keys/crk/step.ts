@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import type { Custodian } from "../custody/custody.ts";
 import { limits } from "../lifetimes.ts";
@@ -64,6 +65,8 @@ export interface CrkCreate {
 
 /** A new key of an organisation, version 1. */
 export function createCrk(input: CrkCreate, now: number): Crk {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   requireThreshold(input.threshold, input.total_shares);
   const at = timestamp(now);
   return {
@@ -94,6 +97,9 @@ export function stepCrk(
       },
   now: number,
 ): Crk {
+  checkArgument("crk", crk, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   const status = nextStatus("CRK", crkTable, crk.status, input.kind);
   if (input.kind !== "finish_rotation") return { ...crk, status, updated_at: at };

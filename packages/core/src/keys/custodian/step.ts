@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { invalidField, refusal } from "../codes.ts";
 import type { CustodianType } from "../custody/custody.ts";
 import { isSamePerson, type Person } from "../person/person.ts";
@@ -46,6 +47,8 @@ export function enrollCustodian(
   input: Pick<EnrolledCustodian, "id" | "org_id" | "identity_id" | "identity_type" | "name" | "fingerprint">,
   now: number,
 ): EnrolledCustodian {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   return { ...input, status: "pending", confirmations: [], revoked_by: null, created_at: at, updated_at: at };
 }
@@ -56,12 +59,7 @@ export function enrollCustodian(
  */
 export function confirmCustodian(
   custodian: EnrolledCustodian,
-  {
-    by,
-    holder,
-    before,
-    fingerprint,
-  }: {
+  given: {
     readonly by: Person;
     readonly holder: Person;
     readonly before: readonly Person[];
@@ -69,6 +67,10 @@ export function confirmCustodian(
   },
   now: number,
 ): EnrolledCustodian {
+  checkArgument("custodian", custodian, "object");
+  checkArgument("given", given, "object");
+  checkArgument("now", now, "number");
+  const { by, holder, before, fingerprint } = given;
   const confirmed = nextStatus("custodian", custodianTable, custodian.status, "confirm");
   if (isSamePerson(by, holder)) throw refusal("FORBIDDEN", "nobody confirms their own keys");
   if (before.some((one) => isSamePerson(one, by))) throw refusal("FORBIDDEN", "this person has confirmed these keys already");
@@ -81,6 +83,9 @@ export function confirmCustodian(
 
 /** The keys count no more, for good. Throws `STATE_CONFLICT`. */
 export function revokeCustodian(custodian: EnrolledCustodian, by: string, now: number): EnrolledCustodian {
+  checkArgument("custodian", custodian, "object");
+  checkArgument("by", by, "string");
+  checkArgument("now", now, "number");
   const status = nextStatus("custodian", custodianTable, custodian.status, "revoke");
   return { ...custodian, status, revoked_by: by, updated_at: timestamp(now) };
 }

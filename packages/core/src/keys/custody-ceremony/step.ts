@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { invalidField, refusal } from "../codes.ts";
 import { lifetimes } from "../lifetimes.ts";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
@@ -52,9 +53,12 @@ export function rotatesShares(kind: CustodyCeremony["kind"]): boolean {
  * and what they dealt was checked. `done`: seats that have dealt all that they deal.
  */
 export function awaitedParticipants(
-  { kind, total_shares, participants }: Pick<CustodyCeremony, "kind" | "total_shares" | "participants">,
+  given: Pick<CustodyCeremony, "kind" | "total_shares" | "participants">,
   done: readonly number[],
 ): readonly CeremonyParticipant[] {
+  checkArgument("given", given, "object");
+  checkArgument("done", done, "array");
+  const { kind, total_shares, participants } = given;
   const givenShare = kind === "repair" ? 1 : total_shares;
   return participants.filter(({ role, seat }) => role !== "custodian" || seat <= givenShare || !done.includes(seat));
 }
@@ -64,11 +68,15 @@ const CLOCK_SKEW = 5 * 60 * 1000;
 
 /** The status at a moment: what is open expires by itself. */
 export function custodyCeremonyStatus(ceremony: CustodyCeremony, now: number): CustodyCeremonyStatus {
+  checkArgument("ceremony", ceremony, "object");
+  checkArgument("now", now, "number");
   return ceremony.status === "open" && isPast(ceremony.expires_at, now) ? "expired" : ceremony.status;
 }
 
 /** How long a start may give the custodians. Throws `VALIDATION_ERROR`. `expiresAt` in whole seconds. */
 export function requireCustodyTerm(expiresAt: number, now: number): Timestamp {
+  checkArgument("expiresAt", expiresAt, "number");
+  checkArgument("now", now, "number");
   if (expiresAt * 1000 <= now) throw invalidField("entry.act.expires_at", "is over already");
   if (expiresAt * 1000 > now + lifetimes.custodyCeremonyMax) {
     throw invalidField("entry.act.expires_at", `at most ${lifetimes.custodyCeremonyMax / 86_400_000} days from now`);
@@ -81,6 +89,9 @@ export function requireCustodyTerm(expiresAt: number, now: number): Timestamp {
  * about right. Throws `STATE_CONFLICT`, `FORBIDDEN`, `VALIDATION_ERROR`. `at` in whole seconds.
  */
 export function requireRelayed(entry: { readonly author: string; readonly at: number }, caller: string, now: number): void {
+  checkArgument("entry", entry, "object");
+  checkArgument("caller", caller, "string");
+  checkArgument("now", now, "number");
   if (entry.author !== caller) throw refusal("FORBIDDEN", "an entry is brought by who signed it");
   if (Math.abs(entry.at * 1000 - now) > CLOCK_SKEW)
     throw invalidField("entry.at", "is more than five minutes from this server's clock");
@@ -88,6 +99,8 @@ export function requireRelayed(entry: { readonly author: string; readonly at: nu
 
 /** Throws `STATE_CONFLICT` unless the ceremony awaits entries. */
 export function requireOpenCeremony(ceremony: CustodyCeremony, now: number): void {
+  checkArgument("ceremony", ceremony, "object");
+  checkArgument("now", now, "number");
   const status = custodyCeremonyStatus(ceremony, now);
   if (status !== "open") throw refusal("STATE_CONFLICT", `the ceremony is ${status}`, { status });
 }

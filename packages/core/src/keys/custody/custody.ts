@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { invalidField, refusal } from "../codes.ts";
 import { isSamePerson } from "../person/person.ts";
 import { type Timestamp, timestamp } from "../time.ts";
@@ -36,6 +37,8 @@ export function nameCustodians(
   named: readonly { readonly index: number; readonly holder: Holder | undefined }[],
   total: number,
 ): readonly Custodian[] {
+  checkArgument("named", named, "array");
+  checkArgument("total", total, "number");
   const custodians: Custodian[] = [];
   for (const [i, { index, holder }] of named.entries()) {
     requireIndex(index, total, `custodians[${i}].index`);
@@ -54,6 +57,7 @@ export function nameCustodians(
 
 /** Seats that are kept for the custodians of a key. */
 export function keepSeats(custodians: readonly Custodian[]): readonly CustodianSeat[] {
+  checkArgument("custodians", custodians, "array");
   return custodians.map((custodian) => ({ ...custodian, taken_at: null }));
 }
 
@@ -76,12 +80,7 @@ export function keepSeats(custodians: readonly Custodian[]): readonly CustodianS
  */
 export function takeSeat(
   seats: readonly CustodianSeat[],
-  {
-    index,
-    total,
-    holder,
-    free,
-  }: {
+  given: {
     readonly index: number;
     readonly total: number;
     readonly holder: Holder | undefined;
@@ -89,6 +88,10 @@ export function takeSeat(
   },
   now: number,
 ): readonly CustodianSeat[] {
+  checkArgument("seats", seats, "array");
+  checkArgument("given", given, "object");
+  checkArgument("now", now, "number");
+  const { index, total, holder, free } = given;
   if (holder === undefined) {
     throw refusal("FORBIDDEN", "a custodian is a registered, active admin or user of the organisation");
   }
@@ -114,6 +117,9 @@ export function takeSeat(
  * that is among `active`. Throws `STATE_CONFLICT` with the indexes.
  */
 export function requireSeated(seats: readonly CustodianSeat[], indexes: readonly number[], active: readonly string[]): void {
+  checkArgument("seats", seats, "array");
+  checkArgument("indexes", indexes, "array");
+  checkArgument("active", active, "array");
   const empty = indexes.filter(
     (index) => !seats.some((seat) => seat.index === index && seat.taken_at !== null && active.includes(seat.identity_id)),
   );
@@ -126,6 +132,9 @@ export function requireSeated(seats: readonly CustodianSeat[], indexes: readonly
 
 /** Gives an index of a key a custodian, in place of whoever had it. Throws `VALIDATION_ERROR`, `CONFLICT`. */
 export function assignCustodian(custodians: readonly Custodian[], total: number, custodian: Custodian): readonly Custodian[] {
+  checkArgument("custodians", custodians, "array");
+  checkArgument("total", total, "number");
+  checkArgument("custodian", custodian, "object");
   requireIndex(custodian.index, total, "index");
   const rest = custodians.filter(({ index }) => index !== custodian.index);
   const other = rest.find((one) => same(one, custodian));
@@ -145,6 +154,10 @@ export function succeedCustodians(
   total: number,
   active: readonly string[],
 ): readonly Custodian[] {
+  checkArgument("present", present, "array");
+  checkArgument("named", named, "array");
+  checkArgument("total", total, "number");
+  checkArgument("active", active, "array");
   const staying = present.filter(
     (one) =>
       one.index <= total &&

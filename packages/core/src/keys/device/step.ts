@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { invalidField } from "../codes.ts";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type Step, type TransitionTable, to, wrongState } from "../transition.ts";
@@ -41,6 +42,8 @@ export interface DeviceNew {
 
 /** An active device. The certificate's expiry must lie ahead; that its serial is unique and unrevoked is the caller's to check. */
 export function enrollDevice(input: DeviceNew, now: number): Device {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   if (isPast(input.cert_expiry, now)) throw invalidField("cert_expiry", "must lie in the future");
   const at = timestamp(now);
   return {
@@ -62,11 +65,15 @@ export function enrollDevice(input: DeviceNew, now: number): Device {
 
 /** True while the device may act: active, and its certificate has not run out. */
 export function isActiveDevice(device: Device, now: number): boolean {
+  checkArgument("device", device, "object");
+  checkArgument("now", now, "number");
   return device.status === "active" && !isPast(device.cert_expiry, now);
 }
 
 /** Revocation is terminal and takes the certificate with it; a second one is `STATE_CONFLICT`. */
 export function revokeDevice(device: Device, now: number): Step<Device, DeviceEffect> {
+  checkArgument("device", device, "object");
+  checkArgument("now", now, "number");
   const status = nextStatus("device", deviceTable, device.status, "revoke");
   const at = timestamp(now);
   return {

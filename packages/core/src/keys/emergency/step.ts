@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import { lifetimes } from "../lifetimes.ts";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
@@ -85,6 +86,8 @@ export function requestEmergency(
   now: number,
   lifetime: number = lifetimes.emergencyRequest,
 ): EmergencyAccess {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   return {
     id: input.id,
@@ -106,6 +109,8 @@ export function requestEmergency(
 
 /** The status at a moment: what is pending expires with the request, what is approved with its token. */
 export function emergencyStatus(access: EmergencyAccess, now: number): EmergencyStatus {
+  checkArgument("access", access, "object");
+  checkArgument("now", now, "number");
   if (access.status === "pending" && isPast(access.expires_at, now)) return "expired";
   if (access.status === "approved" && isPast(access.token_expiry, now)) return "expired";
   return access.status;
@@ -113,6 +118,8 @@ export function emergencyStatus(access: EmergencyAccess, now: number): Emergency
 
 /** One open request of a requester at a time: those that wait, and those whose token is good. Throws `CONFLICT` with the open one's id. */
 export function requireNoneOpen(requests: readonly EmergencyAccess[], now: number): void {
+  checkArgument("requests", requests, "array");
+  checkArgument("now", now, "number");
   for (const access of requests) {
     const status = emergencyStatus(access, now);
     if (status !== "pending" && status !== "approved") continue;
@@ -130,6 +137,9 @@ export function stepEmergency(
   now: number,
   tokenLifetime: number = lifetimes.emergencyToken,
 ): Step<EmergencyAccess, EmergencyEffect> {
+  checkArgument("access", access, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const current = emergencyStatus(access, now);
   const status = nextStatus("request", emergencyTable, current, input.kind);
   const at = timestamp(now);

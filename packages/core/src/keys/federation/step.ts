@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type Step, type TransitionTable, to, wrongState } from "../transition.ts";
 
@@ -62,6 +63,8 @@ export interface FederationNew {
 
 /** A federation: active with the partner's CSR, else pending until a certificate is imported. */
 export function establishFederation(input: FederationNew, now: number): Federation {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   const pending: Federation = {
     id: input.id,
@@ -85,6 +88,9 @@ export function establishFederation(input: FederationNew, now: number): Federati
 
 /** One step; throws `STATE_CONFLICT` where the table has no way. Revocation is terminal. */
 export function stepFederation(federation: Federation, input: FederationInput, now: number): Step<Federation, FederationEffect> {
+  checkArgument("federation", federation, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   const status = nextStatus("federation", federationTable, federation.status, input.kind);
   const established_at = federation.established_at ?? (status === "active" ? at : null);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { requireThreshold } from "../crk/step.ts";
 import { type Custodian, type CustodianSeat, type Holder, keepSeats, requireSeated, takeSeat } from "../custody/custody.ts";
 import { lifetimes } from "../lifetimes.ts";
@@ -84,6 +85,8 @@ export function startGeneration(
   now: number,
   lifetime: number = lifetimes.generationCeremony,
 ): GenerationCeremony {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   requireThreshold(input.threshold, input.total_shares);
   const at = timestamp(now);
   return {
@@ -106,6 +109,8 @@ export function startGeneration(
 
 /** The status at a moment: a ceremony that was not ended expires by itself. */
 export function generationStatus(ceremony: GenerationCeremony, now: number): GenerationStatus {
+  checkArgument("ceremony", ceremony, "object");
+  checkArgument("now", now, "number");
   const open = ceremony.status === "pending" || ceremony.status === "seeded";
   return open && isPast(ceremony.expires_at, now) ? "expired" : ceremony.status;
 }
@@ -119,6 +124,9 @@ export function stepGeneration(
   input: GenerationInput,
   now: number,
 ): Step<GenerationCeremony, GenerationEffect> {
+  checkArgument("ceremony", ceremony, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   const { total_shares: total, seats = [] } = ceremony;
   // Before the status: whoever has no seat learns that first, and a seat that is taken stays a conflict when all are.

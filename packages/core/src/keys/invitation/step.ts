@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import { lifetimes } from "../lifetimes.ts";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
@@ -36,6 +37,8 @@ export function invite(
   now: number,
   lifetime: number = lifetimes.invitation,
 ): Invitation {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   return {
     id: input.id,
@@ -52,11 +55,16 @@ export function invite(
 
 /** The status at a moment: a pending invitation expires by itself. */
 export function invitationStatus(invitation: Invitation, now: number): InvitationStatus {
+  checkArgument("invitation", invitation, "object");
+  checkArgument("now", now, "number");
   return invitation.status === "pending" && isPast(invitation.expires_at, now) ? "expired" : invitation.status;
 }
 
 /** One step; throws `STATE_CONFLICT` or `INVITATION_EXPIRED`. */
 export function stepInvitation(invitation: Invitation, input: InvitationInput, now: number): Invitation {
+  checkArgument("invitation", invitation, "object");
+  checkArgument("input", input, "string");
+  checkArgument("now", now, "number");
   const status = nextStatus("invitation", invitationTable, invitationStatus(invitation, now), input);
   const answered = status === "accepted" || status === "declined";
   return {
@@ -69,5 +77,7 @@ export function stepInvitation(invitation: Invitation, input: InvitationInput, n
 
 /** Only callers of the invited organisation may answer it. */
 export function requireInvited(invitation: Invitation, org: string): void {
+  checkArgument("invitation", invitation, "object");
+  checkArgument("org", org, "string");
   if (invitation.org_id !== org) throw refusal("FORBIDDEN", "the invitation is for another organisation");
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type TransitionTable, to, wrongState } from "../transition.ts";
 
@@ -55,6 +56,9 @@ export const messageTable = table;
 
 /** One step. Delivering or reading again changes nothing. */
 export function stepMessage(message: Message, input: MessageInput, now: number): Message {
+  checkArgument("message", message, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const status = nextStatus("message", table[message.direction], message.status, input.kind);
   const at = timestamp(now);
   switch (input.kind) {
@@ -92,6 +96,7 @@ export function retryDelay(attempts: number): number {
 
 /** When a pending message is tried again, in milliseconds since the epoch. */
 export function nextDelivery(message: Message): number {
+  checkArgument("message", message, "object");
   if (message.attempts === 0) return Date.parse(message.created_at);
   return Date.parse(message.updated_at) + retryDelay(message.attempts);
 }

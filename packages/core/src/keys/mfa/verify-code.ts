@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import { lifetimes } from "../lifetimes.ts";
 import { isPast, type Timestamp, timestamp } from "../time.ts";
@@ -26,6 +27,8 @@ export function verifyMfa(
   matchedStep: number | undefined,
   now: number,
 ): { readonly mfa: Mfa; readonly accepted: boolean } {
+  checkArgument("mfa", mfa, "object");
+  checkArgument("now", now, "number");
   if (mfa.locked_until !== null && !isPast(mfa.locked_until, now)) {
     throw refusal("RATE_LIMITED", "too many wrong codes: locked for a while", {
       locked_until: mfa.locked_until,

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** Who stands behind a caller, as far as records and credentials tell. */
 export interface Person {
   /** Id of the record, or the subject of the token where there is none. */
@@ -17,11 +19,14 @@ function shareAddress(a: Person, b: Person): boolean {
 
 /** Whether two callers are known to be one person: the same account, or the same address. Nobody decides on what is their own. */
 export function isSamePerson(a: Person, b: Person): boolean {
+  checkArgument("a", a, "object");
+  checkArgument("b", b, "object");
   return a.id === b.id || shareAddress(a, b);
 }
 
 /** The first of these who is known to be the same person as one before, by place; in one pass over however many there are. */
 export function findSamePerson(persons: readonly Person[]): number | undefined {
+  checkArgument("persons", persons, "array");
   const seen = new Set<string>();
   for (const [place, { id, emails }] of persons.entries()) {
     const marks = new Set([`id ${id}`, ...emails.map((email) => `address ${fold(email)}`)]);
@@ -43,6 +48,8 @@ export function findSamePerson(persons: readonly Person[]): number | undefined {
  * ```
  */
 export function areTwoPeople(a: Person, b: Person): boolean {
+  checkArgument("a", a, "object");
+  checkArgument("b", b, "object");
   if (isSamePerson(a, b)) return false;
   return a.accounts === b.accounts || (a.emails.length > 0 && b.emails.length > 0);
 }

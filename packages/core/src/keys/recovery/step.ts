@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import { type Custodian, type CustodianSeat, type Holder, keepSeats, requireSeated, takeSeat } from "../custody/custody.ts";
 import { lifetimes, limits } from "../lifetimes.ts";
@@ -78,6 +79,8 @@ export interface RecoveryNew {
 
 /** A pending recovery; nobody opens their own (`FORBIDDEN`). */
 export function initiateRecovery(input: RecoveryNew, now: number, lifetime: number = lifetimes.recovery): Recovery {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   if (input.by === input.admin_id) throw refusal("FORBIDDEN", "nobody initiates their own recovery");
   const at = timestamp(now);
   return {
@@ -103,6 +106,8 @@ export function initiateRecovery(input: RecoveryNew, now: number, lifetime: numb
 
 /** The status at a moment. */
 export function recoveryStatus(recovery: Recovery, now: number): RecoveryStatus {
+  checkArgument("recovery", recovery, "object");
+  checkArgument("now", now, "number");
   const open = recovery.status === "pending" || recovery.status === "shares_collected";
   return open && isPast(recovery.expires_at, now) ? "expired" : recovery.status;
 }
@@ -112,6 +117,9 @@ export function recoveryStatus(recovery: Recovery, now: number): RecoveryStatus 
  * `CRK_THRESHOLD_NOT_MET`, and without one of those who brought a share `STATE_CONFLICT`.
  */
 export function stepRecovery(recovery: Recovery, input: RecoveryInput, now: number): Step<Recovery, RecoveryEffect> {
+  checkArgument("recovery", recovery, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const status = nextStatus("recovery", recoveryTable, recoveryStatus(recovery, now), input.kind);
   const at = timestamp(now);
   switch (input.kind) {

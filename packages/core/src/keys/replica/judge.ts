@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import type { Classification, Mode } from "../enums.ts";
 import type { ShareStage } from "../share/step.ts";
@@ -61,6 +62,7 @@ export type Judgement = "stale" | "offer" | "replace" | "share" | "end";
  * take back a state. Throws `STATE_CONFLICT`.
  */
 export function judgePush(replica: Pick<Replica, "stage" | "sequence" | "invitation_id"> | undefined, push: Push): Judgement {
+  checkArgument("push", push, "object");
   if (replica === undefined) {
     if (push.stage === "shared") throw refusal("STATE_CONFLICT", "the invitation was not accepted here");
     return push.stage === "offered" ? "offer" : "stale";
@@ -87,6 +89,10 @@ export function judgePush(replica: Pick<Replica, "stage" | "sequence" | "invitat
  * missing. `known` and `pushed` are version numbers: what is known need not be pushed again.
  */
 export function requireKeyVersions(known: readonly number[], inForce: number, pushed: readonly number[], next: number): void {
+  checkArgument("known", known, "array");
+  checkArgument("inForce", inForce, "number");
+  checkArgument("pushed", pushed, "array");
+  checkArgument("next", next, "number");
   const held = new Set([...known, ...pushed]);
   const complete =
     held.size === next && [...held].every((version) => Number.isInteger(version) && version >= 1 && version <= next);
@@ -103,6 +109,8 @@ export function requireRevision(
   known: { readonly revision?: number; readonly state_sha256?: string },
   pushed: { readonly revision: number; readonly state_sha256: string },
 ): void {
+  checkArgument("known", known, "object");
+  checkArgument("pushed", pushed, "object");
   const { revision = 0, state_sha256 } = known;
   if (pushed.revision < revision) {
     throw refusal("STATE_CONFLICT", "revisions do not go back", { known: revision, pushed: pushed.revision });

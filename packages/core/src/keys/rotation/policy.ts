@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { invalidField } from "../codes.ts";
 import { type Timestamp, timestamp } from "../time.ts";
 
@@ -25,10 +26,15 @@ export function requireRotationAge(maxAge: number): void {
 
 /** When the key is due: `max_age` after the data key was made, not after the workspace was edited. `null` while disabled. */
 export function nextRotation(policy: RotationPolicy, dekCreatedAt: Timestamp): Timestamp | null {
+  checkArgument("policy", policy, "object");
+  checkArgument("dekCreatedAt", dekCreatedAt, "string");
   return policy.enabled ? timestamp(Date.parse(dekCreatedAt) + policy.max_age) : null;
 }
 
 /** True once the key is due. */
 export function isRotationDue(policy: RotationPolicy, dekCreatedAt: Timestamp, now: number): boolean {
+  checkArgument("policy", policy, "object");
+  checkArgument("dekCreatedAt", dekCreatedAt, "string");
+  checkArgument("now", now, "number");
   return policy.enabled && Date.parse(dekCreatedAt) + policy.max_age <= now;
 }

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** Operators who unseal a vault together: begun by the first share, over when it opens, when a wrong share comes, or after {@link UNSEAL_ATTEMPT_MS}. */
 export interface UnsealAttempt {
   /** Whoever gives a share names it: shares of different attempts never count together. */
@@ -38,6 +40,7 @@ export const UNSEAL_ATTEMPT_MS = 3_600_000;
 
 /** The attempt that is still under way. */
 export function attemptAt(attempt: UnsealAttempt | undefined, now: number): UnsealAttempt | undefined {
+  checkArgument("now", now, "number");
   return attempt !== undefined && now - attempt.startedAt < UNSEAL_ATTEMPT_MS ? attempt : undefined;
 }
 
@@ -55,10 +58,13 @@ export function attemptAt(attempt: UnsealAttempt | undefined, now: number): Unse
  */
 export function giveShare(
   known: UnsealAttempt | undefined,
-  { nonce, index, verdict }: GivenShare,
+  share: GivenShare,
   /** `nonce`: of the attempt that this share may begin. */
   facts: { readonly threshold: number; readonly nonce: string; readonly now: number },
 ): ShareGiven {
+  checkArgument("share", share, "object");
+  checkArgument("facts", facts, "object");
+  const { nonce, index, verdict } = share;
   const attempt = attemptAt(known, facts.now);
   if (nonce !== attempt?.nonce) return { result: "refused", reason: "other_attempt", attempt };
   if (verdict === "foreign") return { result: "refused", reason: "foreign", attempt };

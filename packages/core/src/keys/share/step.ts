@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type Timestamp, timestamp } from "../time.ts";
 import { nextStatus, type TransitionTable, to, wrongState } from "../transition.ts";
 
@@ -53,12 +54,17 @@ export function offerShare(
   input: Pick<Share, "workspace_id" | "org_id" | "partner_org_id" | "federation_id" | "invitation_id">,
   now: number,
 ): Share {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const at = timestamp(now);
   return { ...input, stage: "offered", sequence: 1, confirmed: 0, created_at: at, updated_at: at };
 }
 
 /** One step; what has ended changes no more. Throws `STATE_CONFLICT`. */
 export function stepShare(share: Share, input: ShareInput, now: number): Share {
+  checkArgument("share", share, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
   const stage = nextStatus("share", shareTable, share.stage, input.kind);
   if (share.stage === "ended" && stage === "ended") return share;
   const offer = input.kind === "offer" ? { invitation_id: input.invitation_id, federation_id: input.federation_id } : {};
@@ -80,9 +86,14 @@ export type Confirmation = { readonly kind: "confirmed" | "ahead"; readonly shar
 export function confirmShare(
   share: Share,
   known: number,
-  { sent, told }: { readonly sent: number; readonly told: Told | undefined },
+  given: { readonly sent: number; readonly told: Told | undefined },
   now: number,
 ): Confirmation {
+  checkArgument("share", share, "object");
+  checkArgument("known", known, "number");
+  checkArgument("given", given, "object");
+  checkArgument("now", now, "number");
+  const { sent, told } = given;
   if (known > share.sequence + FORGOTTEN) return { kind: "refused" };
   if (known > share.sequence) return { kind: "ahead", share: { ...share, sequence: known + 1 } };
   const confirmed = { ...share, confirmed: Math.max(share.confirmed, known) };
@@ -91,11 +102,14 @@ export function confirmShare(
 }
 
 /** The share of a partner that does not know what it confirmed, such as one that was restored: it is told all again. */
-export function forgetFollower({ follower: _, ...share }: Share): Share {
+export function forgetFollower(given: Share): Share {
+  checkArgument("given", given, "object");
+  const { follower: _, ...share } = given;
   return share;
 }
 
 /** True when the partner knows all that there is. */
 export function isSettled(share: Share): boolean {
+  checkArgument("share", share, "object");
   return share.confirmed >= share.sequence;
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type KeysCode, refusal } from "../codes.ts";
 import { type Workspace, type WorkspaceStatus, workspaceStatus } from "./workspace.ts";
 
@@ -41,11 +42,16 @@ const forbidden: Readonly<Record<WorkspaceStatus, Partial<Record<WorkspaceOperat
 
 /** The code with which a status refuses an operation, or `undefined` when it allows it. */
 export function workspaceRefusal(status: WorkspaceStatus, operation: WorkspaceOperation): KeysCode | undefined {
+  checkArgument("status", status, "string");
+  checkArgument("operation", operation, "string");
   return forbidden[status][operation];
 }
 
 /** Throws `WORKSPACE_ARCHIVED` or `WORKSPACE_EXPIRED` when the status at `now` refuses the operation. */
 export function requireWorkspace(workspace: Workspace, operation: WorkspaceOperation, now: number): void {
+  checkArgument("workspace", workspace, "object");
+  checkArgument("operation", operation, "string");
+  checkArgument("now", now, "number");
   const status = workspaceStatus(workspace, now);
   const code = workspaceRefusal(status, operation);
   if (code !== undefined) throw refusal(code, `the workspace is ${status}`, { status });

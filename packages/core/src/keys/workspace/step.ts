@@ -160,6 +160,8 @@ export function stepWorkspace(workspace: Workspace, input: WorkspaceInput, now: 
 
 /** SECRET to CONFIDENTIAL and airgap to standard are steps down. */
 export function lowersProtection(workspace: Workspace, changes: WorkspaceChanges): boolean {
+  checkArgument("workspace", workspace, "object");
+  checkArgument("changes", changes, "object");
   return (
     (workspace.classification === "SECRET" && changes.classification === "CONFIDENTIAL") ||
     (workspace.mode === "airgap" && changes.mode === "standard")

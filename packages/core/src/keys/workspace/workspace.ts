@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Classification, Mode } from "../enums.ts";
 import { isPast, type Timestamp } from "../time.ts";
 
@@ -39,11 +40,15 @@ export interface Workspace {
 
 /** The status at a moment: an archived workspace stays archived, an active one expires. */
 export function workspaceStatus(workspace: Workspace, now: number): WorkspaceStatus {
+  checkArgument("workspace", workspace, "object");
+  checkArgument("now", now, "number");
   if (workspace.status === "archived") return "archived";
   return isPast(workspace.expires_at, now) ? "expired" : "active";
 }
 
 /** True when the organisation owns the workspace or takes part in it. */
 export function participates(workspace: Workspace, org: string): boolean {
+  checkArgument("workspace", workspace, "object");
+  checkArgument("org", org, "string");
   return workspace.participants.some((participant) => participant.org_id === org);
 }

@@ -1,5 +1,5 @@
 import type { Json } from "@seneschal/kernel";
-import { canonicalJson, decodeAsciiJson, encodeAsciiJson, type Machine } from "@seneschal/kernel/log";
+import { decodeAsciiJson, encodeAsciiJson, type Machine, sortedJson } from "@seneschal/kernel/log";
 import type { DeviceTransition } from "../device/step.ts";
 import { murmur3 } from "../placement/murmur3.ts";
 import { type ClusterState, emptyCluster } from "./state.ts";
@@ -53,7 +53,7 @@ export const clusterMachine: Machine<ClusterLog, ClusterProposal, ClusterVerdict
   encode: (state) => [encodeAsciiJson(state as unknown as Json)],
   decode: (bytes) => decodeAsciiJson(bytes) as unknown as ClusterLog,
   hash(state) {
-    const text = canonicalJson(state as unknown as Json);
+    const text = sortedJson(state as unknown as Json);
     return `${state.changes}/${murmur3(text, 1).toString(16)}${murmur3(text, 2).toString(16)}`;
   },
 };

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Device, DeviceClass } from "../device/types.ts";
 import { classDurability, clusterDurability, type Durability, stripeOf } from "../pool/durability.ts";
 import type { ThresholdOverrides } from "../pool/thresholds.ts";
@@ -61,6 +62,8 @@ export function durabilityOf(
   state: Pick<ClusterState, "pools" | "devices">,
   pool: Pool,
 ): { readonly durability: Durability; readonly acknowledge: number } {
+  checkArgument("state", state, "object");
+  checkArgument("pool", pool, "object");
   if (pool.durability === undefined) {
     const { copies, stripe, acknowledge } = clusterDurability(nodesOf(state, pool).size);
     if (stripe !== undefined) return { durability: { kind: "ec", ...stripe }, acknowledge };
@@ -82,6 +85,9 @@ export function nodeShare(
   fragments: number,
   answers: (node: string) => boolean = () => true,
 ): number {
+  checkArgument("state", state, "object");
+  checkArgument("pool", pool, "object");
+  checkArgument("fragments", fragments, "number");
   const staying = [...nodesOf(state, pool, (device) => device.state !== "Evacuating")];
   const nodes = staying.filter((n) => ["Active", "Degraded"].includes(state.nodes[n]?.state ?? "Active"));
   const counted = Math.max(nodes.filter(answers).length, Math.floor(nodes.length / 2) + 1);
@@ -103,8 +109,13 @@ export function judgeLeave(
   state: Pick<ClusterState, "devices" | "nodes" | "pools">,
   pool: Pool,
   leaves: (device: Device) => boolean,
-  { reached, usedBytes }: DevicesSeen,
+  seen: DevicesSeen,
 ): { readonly needed: number; readonly targets: number; readonly refusal?: string } {
+  checkArgument("state", state, "object");
+  checkArgument("pool", pool, "object");
+  checkArgument("leaves", leaves, "function");
+  checkArgument("seen", seen, "object");
+  const { reached, usedBytes } = seen;
   const own = Object.values(state.devices).filter((d) => d.pool === pool.id && d.state !== "Failed" && d.state !== "Removed");
   const bytes = own.filter(leaves).reduce((sum, d) => sum + usedBytes(d), 0);
   const staying = own.filter((d) => !leaves(d) && (d.state === "Healthy" || d.state === "Degraded") && reached(d));
@@ -144,5 +155,7 @@ function nodesOf(
 
 /** True when writes to the shard are refused: the cluster or the shard is in maintenance. */
 export function isReadOnly(state: ClusterState, shardId: string): boolean {
+  checkArgument("state", state, "object");
+  checkArgument("shardId", shardId, "string");
   return state.maintenance || state.shards.some((s) => s.id === shardId && s.maintenance);
 }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { DeviceEvent, DeviceTransition } from "../device/step.ts";
 import { stepDevice } from "../device/step.ts";
 import type { DeviceClass } from "../device/types.ts";
@@ -83,6 +84,9 @@ export type ClusterStep =
  * ```
  */
 export function stepCluster(state: ClusterState, command: ClusterCommand, now: number): ClusterStep {
+  checkArgument("state", state, "object");
+  checkArgument("command", command, "object");
+  checkArgument("now", now, "number");
   switch (command.kind) {
     case "node.join": {
       const before = state.nodes[command.node.id];

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { DeviceClass, SmartReading } from "./types.ts";
 
 export type SmartFlag = "wear" | "bad_sectors" | "temperature_warning" | "temperature_throttle" | "uncorrectable_read";
@@ -18,6 +19,8 @@ export const smartLimits = { wearPercent: 90, badSectors: 100, temperatureWarnin
  * `mixed` devices are judged by whichever value they report.
  */
 export function smartVerdict(deviceClass: DeviceClass, reading: SmartReading): SmartVerdict {
+  checkArgument("deviceClass", deviceClass, "string");
+  checkArgument("reading", reading, "object");
   const flags: SmartFlag[] = [];
   const reasons: string[] = [];
   let high = false;

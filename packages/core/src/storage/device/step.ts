@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Device, DeviceState, SmartReading } from "./types.ts";
 
 /** What happens to a device. Guards are facts that the caller measured. */
@@ -43,11 +44,15 @@ const edges: Readonly<Record<DeviceState, readonly DeviceState[]>> = {
 
 /** True when the state graph has the edge. Guards come on top, in {@link stepDevice}. */
 export function canTransition(from: DeviceState, to: DeviceState): boolean {
+  checkArgument("from", from, "string");
+  checkArgument("to", to, "string");
   return edges[from].includes(to);
 }
 
 /** True when `next` is worse than `held` in any value that a trigger reads. */
 export function readingWorsened(held: SmartReading, next: SmartReading): boolean {
+  checkArgument("held", held, "object");
+  checkArgument("next", next, "object");
   const worse = (a: number | undefined, b: number | undefined) => b !== undefined && b > (a ?? 0);
   return (
     worse(held.wearPercent, next.wearPercent) ||
@@ -68,6 +73,9 @@ export function readingWorsened(held: SmartReading, next: SmartReading): boolean
  * ```
  */
 export function stepDevice(device: Device, event: DeviceEvent, now: number): DeviceStep {
+  checkArgument("device", device, "object");
+  checkArgument("event", event, "object");
+  checkArgument("now", now, "number");
   switch (event.kind) {
     case "degrade":
       return device.state === "Healthy" ? walk(device, ["Degraded"], event.reason, now) : refuse(device, "Degraded");

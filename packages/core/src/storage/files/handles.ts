@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Shard } from "../shard/map.ts";
 import { fileError } from "./file-errors.ts";
 
@@ -16,7 +17,9 @@ const length = 26;
 const none = 0xffffffff;
 
 /** 26 bytes: a version, zero, export, file, shard and generation, big-endian. */
-export function encodeHandle({ fsid, fileId, shard }: FileHandle): Uint8Array {
+export function encodeHandle(handle: FileHandle): Uint8Array {
+  checkArgument("handle", handle, "object");
+  const { fsid, fileId, shard } = handle;
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, version);
@@ -29,6 +32,7 @@ export function encodeHandle({ fsid, fileId, shard }: FileHandle): Uint8Array {
 
 /** Throws `EBADHANDLE` for bytes that are none of ours. */
 export function decodeHandle(bytes: Uint8Array): FileHandle {
+  checkArgument("bytes", bytes, "bytes");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length !== length || view.getUint8(0) !== version || view.getUint8(1) !== 0)
     throw fileError("EBADHANDLE", "that is no handle of this server");
@@ -46,11 +50,15 @@ const numberOf = ({ id }: Pick<Shard, "id">): number => Number(id.slice("shard-"
 
 /** What a handle keeps of the shard that a key is in. */
 export function handleShard(shard: Pick<Shard, "id" | "generation">): NonNullable<FileHandle["shard"]> {
+  checkArgument("shard", shard, "object");
   return { number: numberOf(shard), generation: shard.generation };
 }
 
 /** Throws `ESTALE` for a handle from before its shard was split: the file is looked up again. */
-export function checkHandleShard({ shard }: FileHandle, shards: readonly Shard[]): void {
+export function checkHandleShard(input: FileHandle, shards: readonly Shard[]): void {
+  checkArgument("input", input, "object");
+  checkArgument("shards", shards, "array");
+  const { shard } = input;
   if (shard === undefined || shards.length === 0) return;
   const now = shards.find((s) => numberOf(s) === shard.number);
   if (now?.generation !== shard.generation)

@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { checkArgument } from "@seneschal/kernel";
 import { utf8Length } from "@seneschal/kernel/store";
 import { fileError } from "./file-errors.ts";
 
@@ -9,11 +10,13 @@ const maxKeyBytes = 1024;
 
 /** True for what can be the name of a file. Segments of keys that cannot are not seen as files. */
 export function isFileName(name: string): boolean {
+  checkArgument("name", name, "string");
   return name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && utf8Length(name) <= maxNameBytes;
 }
 
 /** Throws `ENAMETOOLONG`, `EEXIST` for `.` and `..`, `EINVAL`. */
 export function checkFileName(name: string): void {
+  checkArgument("name", name, "string");
   if (utf8Length(name) > maxNameBytes) throw fileError("ENAMETOOLONG", `a name has at most ${maxNameBytes} bytes`);
   if (name === "." || name === "..") throw fileError("EEXIST", "the directory itself and the one above are always there");
   if (!isFileName(name)) throw fileError("EINVAL", "that cannot be the name of a file");
@@ -31,11 +34,14 @@ export function childKey(directory: string, name: string, kind: "file" | "direct
 
 /** The key of the directory that a key is in; of the root, which is in none, the root. */
 export function parentKey(key: string): string {
+  checkArgument("key", key, "string");
   return key.slice(0, key.lastIndexOf("/", key.length - 2) + 1);
 }
 
 /** The first segment of a key below a directory, and whether it is one of a directory. */
 export function entryOf(directory: string, key: string): { readonly name: string; readonly kind: "file" | "directory" } {
+  checkArgument("directory", directory, "string");
+  checkArgument("key", key, "string");
   const slash = key.indexOf("/", directory.length);
   return slash < 0
     ? { name: key.slice(directory.length), kind: "file" }

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { fileError } from "./file-errors.ts";
 import type { FileAttributes, FileCaller, FileSettings } from "./file-service.ts";
 
@@ -9,9 +10,13 @@ export type Squash = "none" | "root" | "all";
 
 /** The user that a caller is on an export: root's group, too, is nobody's where root is squashed. */
 export function squashUser(
-  { uid, gid, gids }: FileUser,
-  { squash, anonUid, anonGid }: { readonly squash: Squash; readonly anonUid: number; readonly anonGid: number },
+  user: FileUser,
+  given: { readonly squash: Squash; readonly anonUid: number; readonly anonGid: number },
 ): FileUser {
+  checkArgument("user", user, "object");
+  checkArgument("given", given, "object");
+  const { uid, gid, gids } = user;
+  const { squash, anonUid, anonGid } = given;
   if (squash === "none") return { uid, gid, gids };
   if (squash === "all" || uid === 0) return { uid: anonUid, gid: anonGid, gids: [] };
   const group = (id: number): number => (id === 0 ? anonGid : id);
@@ -27,7 +32,11 @@ type Owned = Pick<FileAttributes, "mode" | "uid" | "gid" | "kind">;
 const inGroup = (user: FileUser, gid: number): boolean => user.gid === gid || user.gids.includes(gid);
 
 /** True when the mode gives the user what it wants. Root has all, but runs only what somebody may run. */
-export function mayAccess(user: FileUser, { mode, uid, gid, kind }: Owned, want: Wanted): boolean {
+export function mayAccess(user: FileUser, owned: Owned, want: Wanted): boolean {
+  checkArgument("user", user, "object");
+  checkArgument("owned", owned, "object");
+  checkArgument("want", want, "string");
+  const { mode, uid, gid, kind } = owned;
   if (user.uid === 0) return want !== "execute" || kind === "directory" || (mode & 0o111) !== 0;
   const bits = user.uid === uid ? mode >> 6 : inGroup(user, gid) ? mode >> 3 : mode;
   return (bits & wanted[want]) !== 0;
@@ -38,6 +47,9 @@ export function mayAccess(user: FileUser, { mode, uid, gid, kind }: Owned, want:
  * opened; and what may be run may be read (RFC 1813, 4.4).
  */
 export function mayTransfer(user: FileUser, file: Owned, want: "read" | "write"): boolean {
+  checkArgument("user", user, "object");
+  checkArgument("file", file, "object");
+  checkArgument("want", want, "string");
   return user.uid === file.uid || mayAccess(user, file, want) || (want === "read" && mayAccess(user, file, "execute"));
 }
 
@@ -46,6 +58,10 @@ const accessBits = { read: 1, lookup: 2, modify: 4, extend: 8, delete: 16, execu
 
 /** Which of the asked bits the user has. `readOnly`: none that change anything. */
 export function grantedAccess(user: FileUser, file: Owned, asked: number, readOnly: boolean): number {
+  checkArgument("user", user, "object");
+  checkArgument("file", file, "object");
+  checkArgument("asked", asked, "number");
+  checkArgument("readOnly", readOnly, "boolean");
   const directory = file.kind === "directory";
   let granted = 0;
   if (mayAccess(user, file, "read")) granted |= accessBits.read;
@@ -57,6 +73,8 @@ export function grantedAccess(user: FileUser, file: Owned, asked: number, readOn
 
 /** Throws `EACCES` unless the user may add and remove entries; with the sticky bit, only its own (`entry`) or in its own directory. */
 export function checkEntryChange(user: FileUser, directory: Owned, entry?: Owned): void {
+  checkArgument("user", user, "object");
+  checkArgument("directory", directory, "object");
   if (!mayAccess(user, directory, "write") || !mayAccess(user, directory, "execute"))
     throw fileError("EACCES", "the directory may not be changed by this user");
   const sticky = (directory.mode & 0o1000) !== 0;
@@ -66,6 +84,9 @@ export function checkEntryChange(user: FileUser, directory: Owned, entry?: Owned
 
 /** Throws `EPERM` or `EACCES` for what the user may not set. */
 export function checkSettings(user: FileUser, file: Owned, settings: FileSettings): void {
+  checkArgument("user", user, "object");
+  checkArgument("file", file, "object");
+  checkArgument("settings", settings, "object");
   const root = user.uid === 0;
   const owner = root || user.uid === file.uid;
   const { mode, uid, gid, size, accessed, modified } = settings;
@@ -83,6 +104,9 @@ export function checkSettings(user: FileUser, file: Owned, settings: FileSetting
 
 /** The mode that is kept: who is not root and not in the file's group sets no set-group-id bit, and a change of owner takes both bits off. */
 export function modeAfter(user: FileUser, file: Owned, settings: FileSettings): number {
+  checkArgument("user", user, "object");
+  checkArgument("file", file, "object");
+  checkArgument("settings", settings, "object");
   let mode = (settings.mode ?? file.mode) & 0o7777;
   const gid = settings.gid ?? file.gid;
   if (user.uid !== 0 && settings.mode !== undefined && !inGroup(user, gid)) mode &= ~0o2000;

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** A range of bytes: `from` inclusive, `to` exclusive. */
 export interface ByteRange {
   readonly from: number;
@@ -6,6 +8,8 @@ export interface ByteRange {
 
 /** The ranges with one more, in order, none touching another. */
 export function addRange(ranges: readonly ByteRange[], added: ByteRange): readonly ByteRange[] {
+  checkArgument("ranges", ranges, "array");
+  checkArgument("added", added, "object");
   if (added.from >= added.to) return ranges;
   const apart = ranges.filter(({ from, to }) => to < added.from || from > added.to);
   const joined = ranges.filter((range) => !apart.includes(range));
@@ -16,5 +20,7 @@ export function addRange(ranges: readonly ByteRange[], added: ByteRange): readon
 
 /** The ranges without what lies from `end` on. */
 export function cutRanges(ranges: readonly ByteRange[], end: number): readonly ByteRange[] {
+  checkArgument("ranges", ranges, "array");
+  checkArgument("end", end, "number");
   return ranges.flatMap(({ from, to }) => (from >= end ? [] : [{ from, to: Math.min(to, end) }]));
 }

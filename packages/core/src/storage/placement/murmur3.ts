@@ -1,8 +1,12 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /**
  * MurmurHash3 x86 32-bit (Austin Appleby, public domain) over the UTF-16 code units' low bytes; the inputs here are
  * ASCII identifiers. Not for anything an attacker may choose to collide for profit: placement and sharding only.
  */
 export function murmur3(text: string, seed: number): number {
+  checkArgument("text", text, "string");
+  checkArgument("seed", seed, "number");
   let h = seed | 0;
   const blocks = text.length & ~3;
   for (let i = 0; i < blocks; i += 4) {

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { murmur3 } from "./murmur3.ts";
 
 /** A device that may take a fragment. `weight` is in any unit, usually capacity in bytes; 0 takes nothing. */
@@ -12,6 +13,8 @@ export interface Candidate {
  * score -w / ln h). Adding or removing a device moves only the chunks that prefer it.
  */
 export function rankDevices<C extends Candidate>(chunkId: string, candidates: readonly C[]): readonly C[] {
+  checkArgument("chunkId", chunkId, "string");
+  checkArgument("candidates", candidates, "array");
   return candidates
     .filter((c) => c.weight > 0)
     .map((c) => ({ c, score: -c.weight / Math.log(unit(`${chunkId}/${c.id}`)) }))
@@ -39,6 +42,9 @@ export function placeChunk<C extends Candidate>(
   /** Fragments of this chunk that a node may hold. */
   most: (node: string) => number = () => Number.POSITIVE_INFINITY,
 ): readonly C[] | undefined {
+  checkArgument("chunkId", chunkId, "string");
+  checkArgument("candidates", candidates, "array");
+  checkArgument("count", count, "number");
   let left = [...rankDevices(chunkId, candidates)];
   const perNode = new Map<string, number>();
   for (const { node } of held) perNode.set(node, (perNode.get(node) ?? 0) + 1);

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { DeviceClass } from "../device/types.ts";
 import { type PoolState, type PoolThresholds, poolState } from "./thresholds.ts";
 
@@ -19,6 +20,9 @@ export type Admission =
  * state after the write stays below critical, the emptiest first. Otherwise read-only refuses retriably, all else is full.
  */
 export function admitWrite(pool: PoolFill, bytes: number, others: readonly PoolFill[]): Admission {
+  checkArgument("pool", pool, "object");
+  checkArgument("bytes", bytes, "number");
+  checkArgument("others", others, "array");
   const state = poolState(pool.usedBytes, pool.capacityBytes, pool.thresholds);
   const fits = (p: PoolFill) =>
     p.usedBytes + bytes <= p.capacityBytes && poolState(p.usedBytes + bytes, p.capacityBytes, p.thresholds) !== "full";

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { DeviceClass } from "../device/types.ts";
 
 /** How a chunk is spread. Replication n is one data fragment with n - 1 copies. */
@@ -12,6 +13,7 @@ export interface Stripe {
 }
 
 export function stripeOf(durability: Durability): Stripe {
+  checkArgument("durability", durability, "object");
   return durability.kind === "ec"
     ? { data: durability.data, parity: durability.parity }
     : { data: 1, parity: durability.copies - 1 };
@@ -19,6 +21,7 @@ export function stripeOf(durability: Durability): Stripe {
 
 /** `ec-4-2`, `replication-3`: the bounded label of metrics and replies. */
 export function durabilityName(durability: Durability): string {
+  checkArgument("durability", durability, "object");
   return durability.kind === "ec" ? `ec-${durability.data}-${durability.parity}` : `replication-${durability.copies}`;
 }
 
@@ -32,6 +35,7 @@ export const classDurability: Readonly<Record<DeviceClass, Durability>> = {
 
 /** Why the durability cannot be used; `undefined` when it can. EC data 2-16, parity 1-8; replication 2-5. */
 export function durabilityProblem(durability: Durability): string | undefined {
+  checkArgument("durability", durability, "object");
   const within = (name: string, value: number, low: number, high: number) =>
     Number.isInteger(value) && value >= low && value <= high
       ? undefined

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { DeviceClass } from "../device/types.ts";
 
 /** Percent of capacity used at which a pool changes its behaviour. All inclusive. */
@@ -39,6 +40,8 @@ const bounds: Readonly<Record<keyof ThresholdOverrides, readonly [number, number
 
 /** The thresholds in force. */
 export function effectiveThresholds(deviceClass: DeviceClass, overrides: ThresholdOverrides): PoolThresholds {
+  checkArgument("deviceClass", deviceClass, "string");
+  checkArgument("overrides", overrides, "object");
   const base = classThresholds[deviceClass];
   return {
     warning: overrides.warning || base.warning,
@@ -54,6 +57,8 @@ export function thresholdProblems(
   deviceClass: DeviceClass,
   overrides: ThresholdOverrides,
 ): readonly { readonly field: keyof ThresholdOverrides; readonly message: string }[] {
+  checkArgument("deviceClass", deviceClass, "string");
+  checkArgument("overrides", overrides, "object");
   const problems: { field: keyof ThresholdOverrides; message: string }[] = [];
   for (const field of Object.keys(bounds) as (keyof ThresholdOverrides)[]) {
     const value = overrides[field];
@@ -75,6 +80,9 @@ export function thresholdProblems(
 
 /** The state of a pool; a pool without capacity is full. Exact: compares products, not rounded percentages. */
 export function poolState(usedBytes: number, capacityBytes: number, thresholds: PoolThresholds): PoolState {
+  checkArgument("usedBytes", usedBytes, "number");
+  checkArgument("capacityBytes", capacityBytes, "number");
+  checkArgument("thresholds", thresholds, "object");
   const reached = (percent: number) => usedBytes * 100 >= percent * capacityBytes;
   if (capacityBytes <= 0 || reached(thresholds.full)) return "full";
   if (reached(thresholds.readOnly)) return "read_only";

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** What a scrub covers. */
 export type ScrubScope =
   | { readonly kind: "cluster" }
@@ -6,11 +8,14 @@ export type ScrubScope =
 
 /** `cluster`, `pool:fast`, `device:d1`: the key under which two scrubs are the same. */
 export function scopeKey(scope: ScrubScope): string {
+  checkArgument("scope", scope, "object");
   return scope.kind === "cluster" ? "cluster" : `${scope.kind}:${scope.id}`;
 }
 
 /** True when the chunk has a fragment in scope. */
 export function inScope(scope: ScrubScope, chunk: { readonly pool: string; readonly devices: readonly string[] }): boolean {
+  checkArgument("scope", scope, "object");
+  checkArgument("chunk", chunk, "object");
   switch (scope.kind) {
     case "cluster":
       return true;

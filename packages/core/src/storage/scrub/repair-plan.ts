@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { type Candidate, placeChunk } from "../placement/place.ts";
 
 /** Where one fragment of a chunk lies. */
@@ -27,6 +28,10 @@ export function planRebuild(
   /** Fragments of one chunk that a node may hold. */
   share = Number.POSITIVE_INFINITY,
 ): readonly Rebuild[] | undefined {
+  checkArgument("chunkId", chunkId, "string");
+  checkArgument("places", places, "array");
+  checkArgument("moving", moving, "object");
+  checkArgument("candidates", candidates, "array");
   const most = (node: string): number => Math.max(share, places.filter((p) => p.node === node).length);
   const staying = places.filter((p) => !moving.has(p.index));
   const holders = new Set(staying.map((p) => p.device));

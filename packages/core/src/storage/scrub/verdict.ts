@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Stripe } from "../pool/durability.ts";
 
 /** What a scrub found about one chunk. Critical: readable, but without any redundancy left. */
@@ -5,6 +6,8 @@ export const scrubVerdicts = ["Healthy", "Repair", "Critical", "Lost"] as const;
 export type ScrubVerdict = (typeof scrubVerdicts)[number];
 
 export function scrubVerdict(stripe: Stripe, good: number): ScrubVerdict {
+  checkArgument("stripe", stripe, "object");
+  checkArgument("good", good, "number");
   if (good < stripe.data) return "Lost";
   if (good >= stripe.data + stripe.parity) return "Healthy";
   return good === stripe.data ? "Critical" : "Repair";
@@ -33,6 +36,8 @@ export const emptyScrubReport: ScrubReport = {
 
 /** Adds one chunk. `repair`: what came of the attempt, when one was made. */
 export function countVerdict(report: ScrubReport, verdict: ScrubVerdict, repair?: "repaired" | "failed"): ScrubReport {
+  checkArgument("report", report, "object");
+  checkArgument("verdict", verdict, "string");
   return {
     ...report,
     scanned: report.scanned + 1,

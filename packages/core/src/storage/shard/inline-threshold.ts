@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** Spec 3 A, Limits: 128 bytes is the floor; defaults and the admin range are the project's. */
 export const inlineLimits = { floor: 128, ceiling: 65_536, default: 4096, adminMin: 512, adminMax: 65_536 } as const;
 
@@ -20,6 +22,7 @@ export interface InlineFacts {
 
 /** Fill of a disk in percent as `df` has it: what is kept back for the system neither counts as used nor as free. Blocks. */
 export function diskPercent(disk: { readonly blocks: number; readonly bfree: number; readonly bavail: number }): number {
+  checkArgument("disk", disk, "object");
   const used = disk.blocks - disk.bfree;
   return used + disk.bavail === 0 ? 0 : (100 * used) / (used + disk.bavail);
 }
@@ -39,6 +42,7 @@ export function stepInlineThreshold(facts: InlineFacts): {
   readonly effective: number;
   readonly reason: InlineReason;
 } {
+  checkArgument("facts", facts, "object");
   if (facts.systemDiskPercent > facts.hardLimitPercent)
     return { value: inlineLimits.floor, effective: inlineLimits.floor, reason: "HardLimitBreached" };
   const soft = facts.systemDiskPercent > facts.softLimitPercent;

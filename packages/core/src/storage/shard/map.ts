@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { murmur3 } from "../placement/murmur3.ts";
 
 /** A shard: one range of the 32-bit key hash, `from` inclusive, `to` exclusive. */
@@ -28,6 +29,8 @@ export function initialShardCount(nodes: number): number {
 
 /** Even ranges over the whole hash space; leaders and voters go round the nodes, at most three voters each. */
 export function initialShards(nodes: readonly string[], inlineThreshold: number): readonly Shard[] {
+  checkArgument("nodes", nodes, "array");
+  checkArgument("inlineThreshold", inlineThreshold, "number");
   const count = initialShardCount(nodes.length);
   return Array.from({ length: count }, (_, i) => {
     const voters = Array.from({ length: Math.min(3, nodes.length) }, (_, j) => nodes[(i + j) % nodes.length] ?? "");
@@ -53,6 +56,8 @@ export function shardPoint(bucket: string, key: string): number {
 
 /** The shard that owns a point. INVARIANT: ranges of a map cover the space without overlap. */
 export function shardAt(shards: readonly Shard[], point: number): Shard {
+  checkArgument("shards", shards, "array");
+  checkArgument("point", point, "number");
   const shard = shards.find((s) => point >= s.from && point < s.to);
   if (shard === undefined) throw new RangeError(`no shard covers ${point}`);
   return shard;
@@ -60,6 +65,8 @@ export function shardAt(shards: readonly Shard[], point: number): Shard {
 
 /** Splits a shard in the middle; `undefined` when the range is a single point. */
 export function splitShard(shard: Shard, newId: string): readonly [Shard, Shard] | undefined {
+  checkArgument("shard", shard, "object");
+  checkArgument("newId", newId, "string");
   const middle = Math.floor((shard.from + shard.to) / 2);
   if (middle <= shard.from) return undefined;
   const generation = shard.generation + 1;

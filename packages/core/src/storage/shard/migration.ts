@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 const hour = 3_600_000;
 const intervals = [2, 2, 4, 8, 16, 24] as const;
 
@@ -18,6 +20,10 @@ export function migrationRefusal(
   nodes: number,
   now: number,
 ): string | undefined {
+  checkArgument("shard", shard, "object");
+  checkArgument("running", running, "number");
+  checkArgument("nodes", nodes, "number");
+  checkArgument("now", now, "number");
   if (running >= migrationLimit(nodes)) return `${running} migrations run, the limit is ${migrationLimit(nodes)}`;
   // The first move of a shard waits for nothing; a reset goes back to the first interval, never below it.
   if (shard.lastMoveAt === 0) return undefined;
@@ -42,6 +48,7 @@ export function nextMigrationStep(facts: {
   readonly learnerIndex: number;
   readonly commitIndex: number;
 }): MigrationStep | undefined {
+  checkArgument("facts", facts, "object");
   const { from, to, voters, learners } = facts;
   if (voters.includes(to)) return from !== undefined && voters.includes(from) ? { kind: "demote", node: from } : undefined;
   if (!learners.includes(to)) return { kind: "add_learner", node: to };

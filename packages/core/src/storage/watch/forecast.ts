@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /** What a pool held and could hold at a time in milliseconds. */
 export interface CapacityPoint {
   readonly at: number;
@@ -31,6 +33,8 @@ const longestMs = 366 * dayMs;
  * ```
  */
 export function forecastCapacity(points: readonly CapacityPoint[], fullPercent: number): CapacityForecast | undefined {
+  checkArgument("points", points, "array");
+  checkArgument("fullPercent", fullPercent, "number");
   const last = points.at(-1);
   if (last === undefined) return undefined;
   const since = points.slice(points.findLastIndex((p) => p.capacityBytes !== last.capacityBytes) + 1);

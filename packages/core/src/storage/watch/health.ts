@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { DeviceState } from "../device/types.ts";
 import type { PoolState } from "../pool/thresholds.ts";
 
@@ -45,6 +46,7 @@ export interface SystemDisk {
  * that fails. Else healthy.
  */
 export function clusterHealth(facts: HealthFacts): ClusterHealth {
+  checkArgument("facts", facts, "object");
   if (facts.shardsWithoutQuorum.length > 0 || facts.nodes.every((n) => n.status === "unreachable")) return "down";
   const degraded =
     facts.nodes.some((n) => n.status === "unreachable") ||
@@ -70,6 +72,7 @@ const fillCriticalHours = 24;
 
 /** Everything that wants a person's eye, most severe first. Derived from state, so it ends when the state does. */
 export function activeAlerts(facts: HealthFacts): readonly Alert[] {
+  checkArgument("facts", facts, "object");
   const alerts: Alert[] = [];
   const add = (severity: Alert["severity"], subject: string, message: string) => alerts.push({ severity, subject, message });
   for (const shard of facts.shardsWithoutQuorum) add("critical", shard, "no quorum: writes fail");

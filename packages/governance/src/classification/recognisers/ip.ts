@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { Recogniser } from "../recogniser.ts";
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d{2}|[1-9]?\\d)";
@@ -37,6 +38,7 @@ export const ip: readonly Recogniser[] = [
 
 /** RFC 4291 section 2.2: eight groups, one run of zeros as `::`, the last two groups also as dotted decimal. */
 export function isIpv6(text: string): boolean {
+  checkArgument("text", text, "string");
   const halves = text.split("::");
   if (halves.length > 2) return false;
   let groups = 0;

@@ -1,4 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { checkArgument } from "@seneschal/kernel";
 
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
@@ -6,6 +7,7 @@ const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
 
 /** True for a main net address: Base58Check with version 0 or 5, or bech32/bech32m (BIP 173, BIP 350). */
 export function isBitcoinAddress(address: string): boolean {
+  checkArgument("address", address, "string");
   return /^bc1/i.test(address) ? isSegwit(address) : isBase58Check(address);
 }
 

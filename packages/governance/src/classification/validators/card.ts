@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { luhn, repeats } from "../checksums.ts";
 
 /** Issuer ranges of ISO/IEC 7812 with the lengths that their networks issue. */
@@ -28,5 +29,6 @@ export function cardNetworks(digits: string): readonly string[] {
 
 /** True for a card number: an issuer range of a network, its length, Luhn, and not one digit repeated. */
 export function isCardNumber(digits: string): boolean {
+  checkArgument("digits", digits, "string");
   return digits.length >= 12 && digits.length <= 19 && !repeats(digits) && luhn(digits) && cardNetworks(digits).length > 0;
 }

@@ -1,4 +1,4 @@
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { systemCall } from "../call.ts";
 import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";
@@ -25,8 +25,11 @@ export interface AcceptedGap extends AuditGap {
  */
 export async function acceptAuditGap(
   services: GroundServices,
-  { first, last, reason, now }: AuditGap & { readonly reason: string; readonly now: number },
+  given: AuditGap & { readonly reason: string; readonly now: number },
 ): Promise<AcceptedGap> {
+  checkArgument("services", services, "object");
+  checkArgument("given", given, "object");
+  const { first, last, reason, now } = given;
   const { audit } = services;
   const accepted = await services
     .transact(systemCall("system:operator", instanceStream, now), async (unit) => {

@@ -1,5 +1,6 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { timestamp } from "@seneschal/core/keys";
+import { checkArgument } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { placeOf } from "../../../platform/audit-sinks/places.ts";
 import { systemCall } from "../call.ts";
@@ -26,8 +27,12 @@ export interface ArchivedSegment extends SegmentName {
 export async function archiveDueEvents(
   services: GroundServices,
   target: BackupTarget,
-  { olderThan, now, few = true }: { readonly olderThan: number; readonly now: number; readonly few?: boolean },
+  given: { readonly olderThan: number; readonly now: number; readonly few?: boolean },
 ): Promise<readonly ArchivedSegment[]> {
+  checkArgument("services", services, "object");
+  checkArgument("target", target, "object");
+  checkArgument("given", given, "object");
+  const { olderThan, now, few = true } = given;
   const archived: ArchivedSegment[] = [];
   const before = timestamp(now - olderThan);
   const alsoFew = timestamp(now - olderThan - (few ? FEW_MS : 0));

@@ -1,6 +1,7 @@
 import { canonicalJson } from "@seneschal/crypto";
 import type { Sha256 } from "@seneschal/crypto/merkle";
 import type { JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { AuditEvent } from "./event.ts";
 import type { AuditRecord } from "./indexes.ts";
 
@@ -54,5 +55,7 @@ function isOurs(event: AuditEvent): boolean {
 
 /** The Merkle leaf of an audit event, RFC 6962: nothing about the event can change without changing it. */
 export function auditLeaf(record: AuditLeafContent, sha256: Sha256): Uint8Array {
+  checkArgument("record", record, "object");
+  checkArgument("sha256", sha256, "function");
   return sha256(Buffer.from(`\0${auditText(record)}`, "utf8"));
 }

@@ -1,8 +1,10 @@
 import { type BackupTarget, directoryBackups, openS3Backups } from "@seneschal/adapters/backups";
+import { checkArgument } from "@seneschal/kernel";
 import type { GatewayConfig } from "../settings.ts";
 
 /** The place that `audit.archive.to` names. */
 export async function openArchive(to: NonNullable<GatewayConfig["audit"]["archive"]>["to"]): Promise<BackupTarget> {
+  checkArgument("to", to, "object");
   if (to.s3 === undefined) return directoryBackups(to.directory as string);
   const { endpoint, region, bucket, access_key: accessKey, secret_key: secretKey } = to.s3;
   return openS3Backups({ endpoint, region, bucket, accessKey, secretKey });
@@ -10,6 +12,7 @@ export async function openArchive(to: NonNullable<GatewayConfig["audit"]["archiv
 
 /** Writes to the place, reads that back and removes it. Rejects with what failed. */
 export async function tryArchive(target: BackupTarget): Promise<void> {
+  checkArgument("target", target, "object");
   const id = "probe";
   await target.write(id, "probe", one());
   let read = "";

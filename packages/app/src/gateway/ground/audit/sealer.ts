@@ -9,7 +9,7 @@ import {
   signNote,
   verifyNote,
 } from "@seneschal/crypto/merkle";
-import { isCoded } from "@seneschal/kernel";
+import { checkArgument, isCoded } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64, bytes } from "../bytes.ts";
 import { vaultName } from "../organizations/kek-name.ts";
@@ -55,6 +55,8 @@ export class AuditTampered extends Error {
 }
 
 export function checkpointOrigin(instance: string, stream: string): string {
+  checkArgument("instance", instance, "string");
+  checkArgument("stream", stream, "string");
   return `seneschal.audit/${vaultName(instance)}/${vaultName(stream)}`;
 }
 

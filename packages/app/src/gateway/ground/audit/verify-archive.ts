@@ -10,7 +10,7 @@ import {
   type Sha256,
   verifyNote,
 } from "@seneschal/crypto/merkle";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import { bytes } from "../bytes.ts";
 import { parseArchiveNote, type SegmentName } from "./archived.ts";
 import type { SignedGap } from "./gaps.ts";
@@ -47,8 +47,11 @@ export interface ArchiveExpectations {
  */
 export async function verifyArchive(
   target: Pick<BackupTarget, "list" | "read">,
-  { sha256, verifierKey, checkpoint }: ArchiveExpectations,
+  expectations: ArchiveExpectations,
 ): Promise<ArchiveVerdict> {
+  checkArgument("target", target, "object");
+  checkArgument("expectations", expectations, "object");
+  const { sha256, verifierKey, checkpoint } = expectations;
   const chain = await chainOf(target, sha256);
   const [newest] = chain.slice(-1);
   if (newest === undefined) throw damaged("there is no segment");

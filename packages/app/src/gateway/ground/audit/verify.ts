@@ -1,5 +1,6 @@
 import { bytesEqual } from "@seneschal/crypto";
 import { CompactRange, type NoteKey, type Sha256 } from "@seneschal/crypto/merkle";
+import { checkArgument } from "@seneschal/kernel";
 import type { ArchivedLog } from "./archived.ts";
 import { gapLeaf } from "./gaps.ts";
 import type { AuditRecord } from "./indexes.ts";
@@ -16,14 +17,7 @@ type Numbered = Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">;
 export async function verifyRecords(
   pages: AsyncIterable<readonly Numbered[]>,
   checkpoint: StoredCheckpoint,
-  {
-    instance,
-    key,
-    sha256,
-    stream = checkpoint.stream,
-    archived,
-    onNode,
-  }: {
+  given: {
     readonly instance: string;
     readonly key: NoteKey;
     readonly sha256: Sha256;
@@ -35,6 +29,10 @@ export async function verifyRecords(
     readonly onNode?: Parameters<CompactRange["appendHash"]>[1];
   },
 ): Promise<AuditFinding | undefined> {
+  checkArgument("pages", pages, "object");
+  checkArgument("checkpoint", checkpoint, "object");
+  checkArgument("given", given, "object");
+  const { instance, key, sha256, stream = checkpoint.stream, archived, onNode } = given;
   const found = (flaw: AuditFinding["flaw"], sequence: number | null): AuditFinding => ({ flaw, stream, sequence });
   const signed = signedState(checkpoint, stream, instance, key);
   if (signed === undefined) return found("checkpoint_invalid", null);

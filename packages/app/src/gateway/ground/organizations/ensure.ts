@@ -1,4 +1,5 @@
 import { type Organization, timestamp } from "@seneschal/core/keys";
+import { checkArgument } from "@seneschal/kernel";
 import type { GatewayUnit } from "../call.ts";
 import { organizations, type StoredOrganization } from "./collections.ts";
 
@@ -12,6 +13,9 @@ export async function ensureOrganization(
   origin: Organization["origin"],
   anchor: string | null = null,
 ): Promise<StoredOrganization> {
+  checkArgument("unit", unit, "object");
+  checkArgument("id", id, "string");
+  checkArgument("origin", origin, "string");
   const known = await unit.get(organizations, id);
   if (known !== undefined) return known;
   const at = timestamp(unit.call.now);

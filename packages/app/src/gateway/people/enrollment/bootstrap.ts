@@ -1,5 +1,6 @@
 import { type Admin, createAdmin, refusal } from "@seneschal/core/keys";
 import { bodyHash, signingBytes } from "@seneschal/crypto/signing";
+import { checkArgument } from "@seneschal/kernel";
 import { bytes, currentCrk, type GatewayUnit, organizations } from "../../ground/index.ts";
 import { admins } from "../admins/collections.ts";
 import type { PeopleServices } from "../services.ts";
@@ -16,7 +17,11 @@ export interface FirstAdmin {
  * The exact bytes that an organisation's root key signs to make its first admin. There is nobody who could prepare a signing
  * request yet, and no nonce is needed: the signature works only while no admin exists.
  */
-export function bootstrapBytes(instance: string, org: string, { email, name }: FirstAdmin): Uint8Array {
+export function bootstrapBytes(instance: string, org: string, given: FirstAdmin): Uint8Array {
+  checkArgument("instance", instance, "string");
+  checkArgument("org", org, "string");
+  checkArgument("given", given, "object");
+  const { email, name } = given;
   return signingBytes("operation", {
     v: 1,
     op: "admin.bootstrap",

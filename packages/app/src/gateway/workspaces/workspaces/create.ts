@@ -1,4 +1,5 @@
 import { admit, createWorkspace, invalidField, invite, type Workspace } from "@seneschal/core/keys";
+import { checkArgument } from "@seneschal/kernel";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { groups, identityTypeOf } from "../../people/index.ts";
 import { admissions } from "../admissions/collections.ts";
@@ -18,6 +19,10 @@ export async function makeWorkspace(
   id: string,
   input: NewWorkspace,
 ): Promise<Workspace> {
+  checkArgument("services", services, "object");
+  checkArgument("unit", unit, "object");
+  checkArgument("id", id, "string");
+  checkArgument("input", input, "object");
   const { principal, now } = unit.call;
   if (input.group_id !== null) {
     const group = await unit.get(groups, input.group_id);

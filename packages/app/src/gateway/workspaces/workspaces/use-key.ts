@@ -1,6 +1,6 @@
 import { decideAccess, type KeysCode, type KeysError, limits, notFound, refusal } from "@seneschal/core/keys";
 import { bindRecord, openRecord, type RecordBinding, recordKeyVersion, sealRecord } from "@seneschal/crypto";
-import { isCoded, type JsonObject } from "@seneschal/kernel";
+import { checkArgument, isCoded, type JsonObject } from "@seneschal/kernel";
 import { base64, bytes, type Call, markRecorded } from "../../ground/index.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { standing } from "./access.ts";
@@ -21,6 +21,10 @@ export async function encryptItems(
   workspaceId: string,
   items: readonly DataItem[],
 ): Promise<string[]> {
+  checkArgument("services", services, "object");
+  checkArgument("call", call, "object");
+  checkArgument("workspaceId", workspaceId, "string");
+  checkArgument("items", items, "array");
   const contexts = contextsOf(items);
   const { participation, version, record } = await enter(services, call, workspaceId, "encrypt", contexts);
   const { owner, replica } = limits.dekUses;
@@ -46,6 +50,10 @@ export async function decryptItems(
   workspaceId: string,
   items: readonly DataItem[],
 ): Promise<string[]> {
+  checkArgument("services", services, "object");
+  checkArgument("call", call, "object");
+  checkArgument("workspaceId", workspaceId, "string");
+  checkArgument("items", items, "array");
   const contexts = contextsOf(items);
   const { participation, record } = await enter(services, call, workspaceId, "decrypt", contexts);
   const keys = new Map<number, Uint8Array>();
