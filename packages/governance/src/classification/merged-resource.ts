@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { foldedName } from "../sql/folded-name.ts";
 import type { KnownResource } from "./sql-evidence.ts";
 import { maxTier, type TierPolicy } from "./tiers.ts";
@@ -10,6 +11,8 @@ export function mergedResource(
   policy: Pick<TierPolicy, "tiers">,
   resources: readonly KnownResource[],
 ): KnownResource | undefined {
+  checkArgument("policy", policy, "object");
+  checkArgument("resources", resources, "array");
   const [first, ...others] = resources;
   if (first === undefined || others.length === 0) return first;
   const names = new Map<string, string>();
