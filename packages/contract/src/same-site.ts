@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import type { WireRequest } from "./wire.ts";
 
 /** What a page of another site can make a browser send without asking first (Fetch, CORS-safelisted request headers). */
@@ -26,7 +27,9 @@ export function crossSite(wire: Pick<WireRequest, "headers" | "peer" | "secure">
  * otherSite({ headers: { host: "a.example", origin: "https://b.example", "sec-fetch-site": "none" } }); // "Origin is not this server"
  * ```
  */
-export function otherSite({ headers, secure }: Pick<WireRequest, "headers" | "secure">): string | undefined {
+export function otherSite(request: Pick<WireRequest, "headers" | "secure">): string | undefined {
+  checkArgument("request", request, "object");
+  const { headers, secure } = request;
   const { origin, "sec-fetch-site": site } = headers;
   if (site !== undefined && site !== "same-origin" && site !== "none") return `Sec-Fetch-Site is ${site.slice(0, 32)}`;
   // A page that tells nobody where it is (`Referrer-Policy: no-referrer`) has no origin to say; its browser knows all the same.
