@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { dealersOf, joinersOf, receiversOf } from "./parts.ts";
 import type { TranscriptView } from "./transcript-view.ts";
 
@@ -12,6 +13,7 @@ export interface Awaited {
  * a transcript hash, it was compared. Nobody when the ceremony is over.
  */
 export function awaitedIn(view: TranscriptView): Awaited {
+  checkArgument("view", view, "object");
   const { status, start, round, transcript, witnessed } = view;
   if (status !== "open") return { seats: [], witness: false };
   const [dealers, receivers] = [dealersOf(start), receiversOf(start)];

@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { crkFromJson } from "../threshold/crk.ts";
 import type { StartAct } from "./act.ts";
@@ -9,6 +10,7 @@ import { shareAfter } from "./parts.ts";
  * of them, nor who started, and threshold, key and dealers fit. `undefined`: nothing does.
  */
 export function seatsFlaw(start: StartAct): string | undefined {
+  checkArgument("start", start, "object");
   return personTwice(start) ?? termsFlaw(start);
 }
 
