@@ -1,7 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { WorkerPool, WorkerPoolErrorCode, WorkerPoolState } from "@seneschal/kernel/ports";
-import type { SentOutcome, SentTask, WorkerStart } from "./messages.ts";
+import { leavesOne } from "./leaves-one.ts";
+import { BEGUN, GENERATION, type SentMessage, type SentOutcome, type SentTask, type WorkerStart } from "./messages.ts";
+import { OwnerCosts } from "./owner-costs.ts";
 import { OwnerQueues } from "./owner-queues.ts";
 
 export interface WorkerPoolOptions {
@@ -39,12 +41,14 @@ interface Task {
 
 interface Thread {
   readonly worker: Worker;
-  readonly begun: Int32Array;
+  readonly shared: Int32Array;
+  /** Its module is loaded: until then it is given nothing, which a running thread might do first. */
+  ready: boolean;
   /** Sent and not yet answered, in the order of sending; a message's tasks together. */
   inHand: Task[];
   /** The last task of each message that is not answered. */
   messages: number[];
-  /** What `begun` was at the last look, and for how many looks it has been that. */
+  /** The task begun last at the last look, and for how many looks it has been that. */
   seen: number;
   looks: number;
   /** Looks without work. */
@@ -55,6 +59,8 @@ interface Thread {
 
 /** Milliseconds between looks at what the workers do. Looks are counted, not time: a process that was stopped for a while blames nobody. */
 const LOOK = 50;
+/** So many looks at one task, and what is behind it is taken back. */
+const SLOW = 2;
 /** A task that was sent so often and never answered is not sent again, even if another one was begun when the worker ended. */
 const MOST_SENDS = 3;
 /** Looks that a worker may take to load its module. */
@@ -64,6 +70,9 @@ const LARGEST = 0x7fffffff;
 /**
  * A pool of worker threads. A task that is not done at the deadline is ended with its thread, as neither WebAssembly nor JavaScript can be interrupted; what else the thread
  * had in hand is done by another one. Threads hold the process only while they have work.
+ *
+ * Owners take turns, those first who cost less lately, and what is behind a task that takes long is taken back and done by another thread: a task may be done twice, so it
+ * has no effect but its answer. Neither one owner nor all those together who cost much have the last thread.
  *
  * @example
  * ```ts
@@ -93,6 +102,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
   const file = new URL(`${module.href}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`);
   const patience = Math.max(1, Math.ceil(deadline / LOOK));
   const queues = new OwnerQueues<Task>();
+  const costs = new OwnerCosts();
   let threads: Thread[] = [];
   let number = 0;
   let due = false;
@@ -106,11 +116,11 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     new CodedError(code, message, code === "service_unavailable" ? { retry_after: Math.ceil(deadline / 1000) } : {}, cause);
 
   const start = (): Thread => {
-    const begun = new Int32Array(new SharedArrayBuffer(4));
-    const workerData: WorkerStart = { settings, begun };
+    const shared = new Int32Array(new SharedArrayBuffer(8));
+    const workerData: WorkerStart = { settings, shared };
     const worker = new Worker(file, { workerData });
     const thread: Thread = {
-      ...{ worker, begun, inHand: [], messages: [], seen: 0, looks: 0, idle: 0, cause: undefined, late: false },
+      ...{ worker, shared, ready: false, inHand: [], messages: [], seen: 0, looks: 0, idle: 0, cause: undefined, late: false },
     };
     worker
       .on("message", (outcomes: readonly SentOutcome[]) => take(thread, outcomes))
@@ -126,9 +136,16 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
   const take = (thread: Thread, outcomes: readonly SentOutcome[]): void => {
     still = 0;
     thread.looks = 0;
+    thread.ready = true;
     for (const [at, output, failed] of outcomes) {
-      const task = thread.inHand.shift();
-      if (task?.number !== at) throw new Error(`${name}: a worker answered task ${at} out of order`);
+      const [task] = thread.inHand;
+      if (task?.number !== at) {
+        if (thread.inHand.some((other) => other.number === at))
+          throw new Error(`${name}: a worker answered task ${at} out of order`);
+        // It was taken back, too late: another thread answers it.
+        continue;
+      }
+      thread.inHand.shift();
       counts.done++;
       if (thread.messages[0] === at) thread.messages.shift();
       if (failed === undefined) task.resolve(output as never);
@@ -143,11 +160,11 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     const tasks = thread.inHand;
     thread.inHand = [];
     if (tasks.length > 0) counts.replaced++;
-    const guilty = Atomics.load(thread.begun, 0);
-    // A worker that never began anything cannot be started: the next one could not either.
-    const never = guilty === 0 && !thread.late;
+    const guilty = Atomics.load(thread.shared, BEGUN);
+    // One that could not be started: the next one could not either.
+    if (!thread.ready && !threads.some(({ ready }) => ready)) tasks.push(...queues.take(Number.POSITIVE_INFINITY, () => true));
     for (const task of tasks.reverse()) {
-      if (closed || never) task.reject(failure("worker_failed", `${name} failed`, closed ? "closed" : thread.cause));
+      if (closed || !thread.ready) task.reject(failure("worker_failed", `${name} failed`, closed ? "closed" : thread.cause));
       else if (task.number !== guilty && task.sent < MOST_SENDS) queues.putBack(task);
       else if (thread.late) {
         counts.deadlines++;
@@ -157,55 +174,89 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     send();
   };
 
-  /** Whether an owner may have work on a thread: on all but one of them, and on those that it is on. */
+  const ownersOf = ({ inHand }: Thread): readonly string[] => inHand.map(({ owner }) => owner);
   const mayUse = (owner: string, thread?: Thread): boolean => {
-    if (workers < 2) return true;
-    const used = threads.filter(({ inHand }) => inHand.some((task) => task.owner === owner));
-    return used.length < workers - 1 || (thread !== undefined && used.includes(thread));
+    const others = threads.filter((other) => other !== thread).map(ownersOf);
+    return leavesOne(owner, thread === undefined ? [] : ownersOf(thread), others, workers, costs);
   };
 
   const send = (): void => {
     due = false;
     while (queues.size > 0 && !closed) {
-      const free = threads.filter(({ messages, looks, late }) => messages.length < messagesInHand && looks < 2 && !late);
+      const free = threads.filter(
+        ({ ready, messages, looks, late }) => ready && messages.length < messagesInHand && looks < SLOW && !late,
+      );
       const [thread] = free.sort((one, other) => one.messages.length - other.messages.length);
-      if (thread === undefined && threads.length > 0) return;
-      let tasks: Task[] = [];
+      if (thread === undefined) {
+        if (threads.length === 0) begin();
+        return;
+      }
+      const tasks = queues.take(batch, (owner) => mayUse(owner, thread), costs);
+      if (tasks.length === 0) return;
       try {
-        const to = thread ?? start();
-        tasks = queues.take(batch, (owner) => mayUse(owner, to));
-        if (tasks.length === 0) return;
         for (const task of tasks) task.sent++;
-        to.worker.postMessage(tasks.map(({ number: at, input }): SentTask => [at, input]));
-        to.worker.ref();
-        to.inHand.push(...tasks);
-        to.messages.push(tasks.at(-1)?.number ?? 0);
-        to.idle = 0;
+        const message: SentMessage = {
+          generation: Atomics.load(thread.shared, GENERATION),
+          tasks: tasks.map(({ number: at, input }): SentTask => [at, input]),
+        };
+        thread.worker.postMessage(message);
+        thread.worker.ref();
+        thread.inHand.push(...tasks);
+        thread.messages.push(tasks.at(-1)?.number ?? 0);
+        thread.idle = 0;
       } catch (error) {
-        // What cannot be sent, or a thread that cannot be started, costs these tasks; the service stays.
+        // What cannot be sent costs these tasks; the service stays.
         for (const task of tasks) task.reject(failure("worker_failed", `${name} failed`, error));
-        if (tasks.length === 0)
-          for (const task of queues.take(1, () => true)) task.reject(failure("worker_failed", `${name} failed`, error));
       }
     }
   };
 
+  /** Starts the first thread; where that cannot be, whoever waits is told. */
+  const begin = (): void => {
+    try {
+      start();
+    } catch (error) {
+      for (const task of queues.take(Number.POSITIVE_INFINITY, () => true))
+        task.reject(failure("worker_failed", `${name} failed`, error));
+    }
+  };
+
+  /** Takes back what a thread has in hand beside the task that it is slow with, what it did and has not answered included. */
+  const takeBack = (thread: Thread, begun: number): void => {
+    const others = thread.inHand.filter((task) => task.number !== begun);
+    if (others.length === 0) return;
+    Atomics.add(thread.shared, GENERATION, 1);
+    thread.inHand = thread.inHand.filter((task) => task.number === begun);
+    thread.messages = thread.inHand.map((task) => task.number);
+    for (const task of others.reverse()) {
+      task.sent--;
+      queues.putBack(task);
+    }
+  };
+
   const look = (): void => {
-    still = queues.size > 0 ? still + 1 : 0;
+    still = queues.size > 0 && threads.some(({ ready }) => ready) ? still + 1 : 0;
+    costs.look();
     for (const thread of threads) {
-      const begun = Atomics.load(thread.begun, 0);
-      const working = thread.inHand.length > 0;
+      const begun = Atomics.load(thread.shared, BEGUN);
+      const working = thread.inHand.length > 0 || !thread.ready;
       thread.looks = working && begun === thread.seen ? thread.looks + 1 : 0;
       thread.seen = begun;
+      const doing = thread.inHand.find((task) => task.number === begun);
+      // Only long tasks cost: of short ones however many keep nobody waiting, as owners take turns.
+      if (doing !== undefined && thread.looks > 0) costs.add(doing.owner);
+      if (doing !== undefined && thread.looks >= SLOW) takeBack(thread, begun);
       thread.idle = working ? 0 : thread.idle + 1;
-      const over = thread.looks > (begun === 0 ? STARTING : patience) || (idle !== undefined && thread.idle > idle / LOOK);
+      const over = thread.looks > (thread.ready ? patience : STARTING) || (idle !== undefined && thread.idle > idle / LOOK);
       if (over && !thread.late) {
         thread.late = true;
         void thread.worker.terminate();
       }
     }
-    // What has waited for a look gets a further thread.
-    if (still > 0 && threads.filter(({ late }) => !late).length < workers && queues.hasOwner((owner) => mayUse(owner))) {
+    // What has waited for a look gets a further thread, and while one takes long there is another for whoever comes.
+    const wanted =
+      threads.some(({ looks, ready }) => looks > 0 && ready) || (still > 0 && queues.hasOwner((owner) => mayUse(owner)));
+    if (wanted && threads.filter(({ late }) => !late).length < workers) {
       try {
         start();
       } catch {

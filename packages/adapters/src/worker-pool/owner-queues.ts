@@ -1,3 +1,5 @@
+import type { OwnerCosts } from "./owner-costs.ts";
+
 /** Owners beyond which those without anything waiting are forgotten. */
 const REMEMBERED = 1024;
 
@@ -41,14 +43,19 @@ export class OwnerQueues<Task extends { readonly owner: string }> {
     this.size++;
   }
 
-  /** Up to `most` tasks of owners that `may` names, one of each owner by turns. */
-  take(most: number, may: (owner: string) => boolean): Task[] {
+  /**
+   * Up to `most` tasks of owners that `may` names, one of each owner by turns, those first who cost less; of owners who cost much and of others
+   * never together, as what is taken together is done one after the other.
+   */
+  take(most: number, may: (owner: string) => boolean, costs?: OwnerCosts): Task[] {
     const out: Task[] = [];
     const passed: Queue<Task>[] = [];
+    if (costs !== undefined && this.turns.length > 1) this.turns.sort((a, b) => costs.of(a.owner) - costs.of(b.owner));
     while (out.length < most) {
       const queue = this.turns.shift();
       if (queue === undefined) break;
-      const task = may(queue.owner) ? queue.tasks[queue.taken] : undefined;
+      const apart = out[0] !== undefined && costs?.isDear(queue.owner) !== costs?.isDear(out[0].owner);
+      const task = !apart && may(queue.owner) ? queue.tasks[queue.taken] : undefined;
       if (task === undefined) {
         passed.push(queue);
         continue;

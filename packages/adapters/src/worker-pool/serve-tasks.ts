@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { checkArgument } from "@seneschal/kernel";
-import type { SentOutcome, SentTask, WorkerStart } from "./messages.ts";
+import { BEGUN, GENERATION, type SentMessage, type SentOutcome, type WorkerStart } from "./messages.ts";
 
 /** After so many milliseconds what is done is sent, though more tasks of the same message are left. */
 const SEND_AFTER = 5;
@@ -13,12 +13,13 @@ export function workerSettings<Settings>(): Settings {
 /** Does a pool's tasks, one after the other: called once by the module of a worker. */
 export function serveTasks<Input, Output>(work: (input: Input) => Output | Promise<Output>): void {
   checkArgument("work", work, "function");
-  const { begun } = workerData as WorkerStart;
-  const serve = async (tasks: readonly SentTask[]): Promise<void> => {
+  const { shared } = workerData as WorkerStart;
+  const serve = async ({ generation, tasks }: SentMessage): Promise<void> => {
     let outcomes: SentOutcome[] = [];
     let since = performance.now();
     for (const [number, input] of tasks) {
-      Atomics.store(begun, 0, number);
+      if (Atomics.load(shared, GENERATION) !== generation) break;
+      Atomics.store(shared, BEGUN, number);
       try {
         const output = work(input as Input);
         outcomes.push([number, output instanceof Promise ? await output : output]);
@@ -34,7 +35,9 @@ export function serveTasks<Input, Output>(work: (input: Input) => Output | Promi
     if (outcomes.length > 0) parentPort?.postMessage(outcomes);
   };
   let last = Promise.resolve();
-  parentPort?.on("message", (tasks: readonly SentTask[]) => {
-    last = last.then(() => serve(tasks));
+  parentPort?.on("message", (message: SentMessage) => {
+    last = last.then(() => serve(message));
   });
+  // Nothing done: that there is somebody who could.
+  parentPort?.postMessage([]);
 }

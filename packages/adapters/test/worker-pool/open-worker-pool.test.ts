@@ -68,6 +68,24 @@ describe("a worker pool", () => {
     expect(await Promise.all(slow)).toHaveLength(20);
   });
 
+  test("what is behind another owner's long task, in its message or in its thread, is done while that one lasts, and what it did before is answered", async () => {
+    const pool = open({ deadline: 60_000, batch: 8, inHand: 4 });
+    const { task, wake } = held();
+    const first = pool.run({ say: "done before" }, "early");
+    const slow = pool.run(task, "dear");
+    const same = pool.run({ say: "same message" }, "other");
+    // The next turn's message goes to the same thread: there is no other yet.
+    await new Promise(setImmediate);
+    const next = pool.run({ say: "next message" }, "third");
+    expect((await Promise.all([first, same, next])).map(({ text }) => text)).toEqual([
+      ...["> done before", "> same message", "> next message"],
+    ]);
+    wake();
+    expect(await slow).toMatchObject({ text: "woken" });
+    expect(pool.state()).toMatchObject({ done: 4, deadlines: 0, replaced: 0, waiting: 0 });
+    expect(await Promise.all(Array.from({ length: 9 }, (_, i) => pool.run({ say: `${i}` }, `org-${i}`)))).toHaveLength(9);
+  });
+
   test("an owner with too much waiting is told when to come again; another owner is served", async () => {
     const pool = open({ deadline: 60_000, waitingPerOwner: 3 });
     const { task, wake } = held();
