@@ -11,7 +11,7 @@ import {
   type TokenSeal,
   tokenSeal,
 } from "@seneschal/crypto/custody";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import type { Command } from "commander";
 import type { Host } from "./host.ts";
 import { readBytes } from "./read-file.ts";
@@ -50,7 +50,7 @@ export async function openKeys(host: Host, name: string, { pkcs11 }: ModuleOptio
   const { seal } = readKeyFile(file);
   switch (seal.name) {
     case "argon2id":
-      return openKeyFile(nodeCrypto, file, await host.askSecret(`passphrase of ${name}: `));
+      return openByPassphrase(name, file, await host.askSecret(`passphrase of ${name}: `));
     case "pkcs11-ecdh": {
       if (pkcs11 === undefined)
         throw new CodedError("usage", `${name} is sealed by the token ${seal.token}: --pkcs11 names the library that calls it`);
@@ -60,6 +60,15 @@ export async function openKeys(host: Host, name: string, { pkcs11 }: ModuleOptio
       throw new CodedError("usage", `${name} is sealed by a security key for ${seal.rp_id}: only a page of that domain opens it`);
     default:
       return seal satisfies never;
+  }
+}
+
+async function openByPassphrase(name: string, file: Uint8Array, passphrase: string): Promise<Own> {
+  try {
+    return await openKeyFile(nodeCrypto, file, passphrase);
+  } catch (error) {
+    if (!isCoded(error, "decryption_failed")) throw error;
+    throw new CodedError(error.code, `${name} does not open: the passphrase is another, or the file was changed`, {}, error);
   }
 }
 

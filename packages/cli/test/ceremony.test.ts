@@ -122,7 +122,9 @@ describe("a root key by the command line", () => {
       "--sign",
       hash,
     ]);
-    expect(again.json()).toMatchObject({ error: { code: "CONFLICT" } });
+    expect(again.json()).toMatchObject({
+      error: { code: "CONFLICT", message: expect.stringContaining("custodian 1 has committed already") },
+    });
 
     await writeFile(join(dev.dir, "crk.json"), JSON.stringify(session.json()["crk"]));
     const offline = scriptedHost({ cwd: dev.dir });

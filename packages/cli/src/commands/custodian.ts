@@ -380,7 +380,9 @@ async function seatTurn(
   const before = state ?? takeSeat(view, keys, systemRandom);
   if (state === undefined) {
     const { seat } = before;
-    if (view.joined.has(seat)) throw new CodedError("usage", `seat ${seat} is taken, and its state is not at ${stateName}`);
+    const over = view.status === "open" ? "" : `; the ceremony is ${view.status}: where it was told so, the state was removed`;
+    if (view.joined.has(seat))
+      throw new CodedError("usage", `seat ${seat} is taken, and its state is not at ${stateName}${over}`);
     if (join !== true) throw new CodedError("usage", `${described(view).join("\n")}\nadd --join when this is as agreed`);
   }
   const index = shareBefore(view.start, before.seat);

@@ -1,6 +1,16 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, isPast, keepSeats, notFound, refusal, requireSeated, takeSeat, timestamp } from "@seneschal/core/keys";
+import {
+  type Holder,
+  invalidField,
+  isPast,
+  keepSeats,
+  notFound,
+  refusal,
+  requireSeated,
+  takeSeat,
+  timestamp,
+} from "@seneschal/core/keys";
 import { bodyHash, readSigned } from "@seneschal/crypto/signing";
 import { newSigningRound } from "@seneschal/crypto/threshold";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
@@ -65,11 +75,14 @@ async function find(read: Reader, id: string, principal: Principal): Promise<{ s
   return { session, crk };
 }
 
+/** Whether this person has taken the seat of an index. */
+function sits({ seats = [] }: SigningSession, index: number, holder: Holder | undefined): boolean {
+  return seats.some((seat) => seat.index === index && seat.taken_at !== null && seat.identity_id === holder?.identity_id);
+}
+
 /** Throws `FORBIDDEN` unless the caller is who sits there, and registered and active still. */
 async function requireSitting(unit: GatewayUnit, session: SigningSession, index: number): Promise<void> {
-  const holder = await holderCalling(unit, unit.call.principal);
-  const seat = session.seats?.find((one) => one.index === index && one.taken_at !== null);
-  if (holder === undefined || seat?.identity_id !== holder.identity_id) {
+  if (!sits(session, index, await holderCalling(unit, unit.call.principal))) {
     throw refusal("FORBIDDEN", `index ${index} is another custodian's`, { index });
   }
 }
@@ -78,7 +91,9 @@ async function requireSitting(unit: GatewayUnit, session: SigningSession, index:
 function requireRound(session: SigningSession, crk: StoredCrk, status: SigningSession["status"], now: number): void {
   const over = open(session) && (isPast(session.expires_at, now) || session.seats === undefined);
   if (over || session.status !== status || crk.version !== session.crk_version || crk.status === "revoked") {
-    throw refusal("STATE_CONFLICT", `the signing session is not ${status}`, { status: over ? "expired" : session.status });
+    const is = over ? "expired" : session.status;
+    const why = is === status ? "the key has other shares by now" : `it is ${is}`;
+    throw refusal("STATE_CONFLICT", `the signing session is not ${status}: ${why}`, { status: is });
   }
 }
 
@@ -125,7 +140,12 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
       const { index } = body;
       const { total_shares: total } = crk;
       const present = await asKnownNow(unit, principal.org, session.seats ?? []);
-      const seats = takeSeat(present, { index, total, holder: await holderCalling(unit, principal), free: "nobody" }, now);
+      const holder = await holderCalling(unit, principal);
+      if (sits(session, index, holder)) {
+        const why = "nonces sign once, in the process that drew them; where that has ended, start another session";
+        throw refusal("CONFLICT", `custodian ${index} has committed already: ${why}`, { index });
+      }
+      const seats = takeSeat(present, { index, total, holder, free: "nobody" }, now);
       requireRound(session, crk, "committing", now);
       const commitment = { index, hiding: base64(bytes(body.hiding)), binding: base64(bytes(body.binding)) };
       if (!(await services.threshold.acceptsCommitment(crk.material, session.commitments, commitment, principal.org))) {
@@ -181,9 +201,10 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
       const { session, crk } = await find(unit, params.id, principal);
       requireRound(session, crk, "signing", now);
       if (session.parts.length < session.threshold) {
-        throw refusal("CRK_THRESHOLD_NOT_MET", "not every committed custodian has signed", {
-          required: session.threshold,
-          collected: session.parts.length,
+        const signed = new Set(session.parts.map((part) => part.index));
+        const missing = session.commitments.map(({ index }) => index).filter((index) => !signed.has(index));
+        throw refusal("CRK_THRESHOLD_NOT_MET", `custodian ${missing.join(", ")} committed and has not signed`, {
+          ...{ required: session.threshold, collected: session.parts.length, indexes: missing },
         });
       }
       const { seats = [], parts } = session;
