@@ -1,8 +1,8 @@
 import type { JsonObject } from "@seneschal/kernel";
 import { checkOptions } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
-import { analyseSql } from "../sql/analyse.ts";
 import { parseSql } from "../sql/parse-sql.ts";
+import { splitStatements } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { isBirthDate } from "./birth-date.ts";
@@ -10,14 +10,24 @@ import { confidenceOf, hiddenNames } from "./confidence.ts";
 import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
+import { innerEvidence, readSql, type SqlContext } from "./read-sql.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 import { type DataRequest, requestOf } from "./request.ts";
-import { type Catalogue, sqlEvidence } from "./sql-evidence.ts";
+import type { Catalogue } from "./sql-evidence.ts";
 import { jsonEvidence, tableEvidence } from "./structured-evidence.ts";
 import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";
-import { hasSignsOfCode, looksLikeSql, sqlWordsEvidence, unreadEvidence, unreadOperation } from "./unread-sql.ts";
+import {
+  hasSignsOfCode,
+  looksLikeSql,
+  readsLikeCommand,
+  readsLikeSentence,
+  saysNothing,
+  sqlWordsEvidence,
+  strangeEvidence,
+  unreadOperation,
+} from "./unread-sql.ts";
 
 /** Longest text that is classified in one piece, in UTF-16 code units. */
 export const MAX_QUERY_LENGTH = 524_288;
@@ -113,47 +123,39 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
   let operation: string | undefined;
   let scope: DataRequest["scope"] | undefined;
 
-  const parsed =
-    options.sql !== undefined && beginsLikeSql(query) && !readsLikeProse(query)
-      ? parseSql(options.sql, query, textOf(context["dialect"]))
-      : undefined;
   const catalogue = options.catalogue ?? (() => undefined);
-  const unread = parsed?.unread.filter(looksLikeSql) ?? [];
-  const json = parsed === undefined || parsed.statements.length === 0 ? jsonOf(query) : undefined;
-  const rows = json === undefined && !beginsLikeSql(query) ? csvOf(query) : undefined;
-  if (parsed !== undefined && (unread.length > 0 || (parsed.statements.length > 0 && parsed.failed === 0))) {
+  const reader: SqlContext = { sql: options.sql, policy, recognisers, catalogue, schemaOf: options.schemaOf };
+  const sql = readSql(reader, query, textOf(context["dialect"]));
+  const json = sql === undefined ? jsonOf(query) : undefined;
+  const rows = sql === undefined && json === undefined && !beginsLikeSql(query) ? csvOf(query) : undefined;
+  if (sql !== undefined) {
     form = "sql";
-    const analysis = analyseSql(parsed.statements, options.schemaOf, "partial");
-    operation = parsed.statements.length > 0 ? analysis.operation : unreadOperation(query);
-    evidence.push(...sqlEvidence(analysis, policy, catalogue, recognisers));
-    if (unread.length > 0) {
-      const reason = "the statement could not be read, so that the highest tier is assumed";
-      evidence.push(...unreadEvidence(unread, reason, policy, catalogue));
-    }
-    for (const { value } of analysis.literals) evidence.push(...innerEvidence(value, policy, options));
+    operation = sql.operation;
     // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
-    evidence.push(...textEvidence(query, context, policy, recognisers));
+    evidence.push(...sql.evidence, ...textEvidence(query, context, policy, recognisers));
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
-    if (analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0) {
-      const request = requestOf(query);
-      if (request !== undefined) evidence.push(...requestEvidence(request, policy));
-    }
-    if (unread.length > 0 || analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0) {
-      for (const inner of quotedSql(query)) evidence.push(...innerEvidence(inner, policy, options));
-    }
+    const request = sql.idle ? requestOf(query) : undefined;
+    if (request !== undefined) evidence.push(...requestEvidence(request, policy));
+    if (sql.unread || sql.idle) for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
   } else if (json !== undefined) {
     form = "json";
-    evidence.push(...jsonEvidence(json, policy, recognisers, (leaf) => innerEvidence(leaf, policy, options)));
+    evidence.push(...jsonEvidence(json, policy, recognisers, (leaf) => innerEvidence(reader, leaf)));
   } else if (rows !== undefined) {
     form = "csv";
     evidence.push(...tableEvidence(rows, policy, recognisers));
+  } else if (options.sql !== undefined && readsLikeCommand(query, catalogue)) {
+    form = "sql";
+    operation = unreadOperation(query);
+    evidence.push(...textEvidence(query, context, policy, recognisers), ...strangeEvidence(query, policy, catalogue));
+    for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
+    evidence.push(...embeddedEvidence(reader, query));
   } else if (readsLikeQueryCode(query)) {
     form = "query";
     evidence.push(...textEvidence(query, context, policy, recognisers), ...queryCodeEvidence(query, policy));
   } else {
     evidence.push(...textEvidence(query, context, policy, recognisers));
-    for (const inner of quotedSql(query)) evidence.push(...innerEvidence(inner, policy, options));
-    evidence.push(...embeddedEvidence(query, policy, options));
+    for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
+    evidence.push(...embeddedEvidence(reader, query));
     const request = requestOf(query);
     if (request !== undefined) {
       operation = request.operation;
@@ -164,37 +166,26 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
 }
 
-/** Evidence of a text inside another one that is a query itself; nothing for any other text. */
-function innerEvidence(text: string, policy: TierPolicy, options: ClassifierOptions): Evidence[] {
-  if (readsLikeQueryCode(text)) return queryCodeEvidence(text, policy);
-  if (options.sql === undefined || !beginsLikeSql(text) || readsLikeProse(text)) return [];
-  const catalogue = options.catalogue ?? (() => undefined);
-  const { statements, unread } = parseSql(options.sql, text);
-  if (unread.some(looksLikeSql))
-    return unreadEvidence(unread, "a statement inside the text could not be read", policy, catalogue);
-  if (statements.length === 0 || unread.length > 0) return [];
-  const analysis = analyseSql(statements, options.schemaOf, "partial");
-  return sqlEvidence(analysis, policy, catalogue, options.recognisers ?? DEFAULT_RECOGNISERS);
-}
-
-/** Evidence of a statement that stands in a text without quotes: as far as one reads, else of the words from there on. */
-function embeddedEvidence(text: string, policy: TierPolicy, options: ClassifierOptions): Evidence[] {
-  if (options.sql === undefined) return [];
+/** Evidence of statements that stand in a text without quotes: between semicolons; from where one begins, as far as one reads, else of the words from there on. */
+function embeddedEvidence(reader: SqlContext, text: string): readonly Evidence[] {
+  if (reader.sql === undefined) return [];
+  const split = splitStatements(text);
+  // A bracket that nobody closes hides no statement behind it.
+  const parts = split.length > 1 ? split : text.includes(";") ? text.split(";").map((part) => part.trim()) : [];
+  const surely = parts.filter((part) => looksLikeSql(part) && hasSignsOfCode(part));
+  const between = (surely.length > 0 ? parts : []).flatMap((part) => {
+    if (surely.includes(part)) return readSql(reader, part)?.evidence ?? [];
+    return part === "" || saysNothing(part) || readsLikeSentence(part)
+      ? []
+      : strangeEvidence(part, reader.policy, reader.catalogue);
+  });
   const found = embeddedSql(text);
-  if (found === undefined || !hasSignsOfCode(found)) return [];
-  const catalogue = options.catalogue ?? (() => undefined);
+  if (found === undefined || !hasSignsOfCode(found)) return between;
   for (const part of [found, found.split(/;|\n/, 1)[0] ?? ""]) {
-    const { statements, failed } = parseSql(options.sql, part);
-    if (failed > 0 || statements.length === 0) continue;
-    const analysis = analyseSql(statements, options.schemaOf, "partial");
-    return sqlEvidence(analysis, policy, catalogue, options.recognisers ?? DEFAULT_RECOGNISERS);
+    const { statements, failed } = parseSql(reader.sql, part);
+    if (failed === 0 && statements.length > 0) return [...between, ...(readSql(reader, part)?.evidence ?? [])];
   }
-  return sqlWordsEvidence(found, policy, catalogue);
-}
-
-/** `Delete the account of my brother.` may parse as SQL in a lenient dialect; sentences end in a full stop and name no table. */
-function readsLikeProse(query: string): boolean {
-  return /[.?!]\s*$/.test(query) && !/\b(?:from|into|table|set|using|values)\b/i.test(query) && !hasSignsOfCode(query);
+  return [...between, ...sqlWordsEvidence(found, reader.policy, reader.catalogue)];
 }
 
 function textEvidence(text: string, context: JsonObject, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
@@ -270,7 +261,7 @@ function conclude(
   const many = form !== "text" && quasi.size >= policy.quasiThreshold && rank < tierRank(policy, policy.quasiTier);
   if (many) rank = tierRank(policy, policy.quasiTier);
   const tier = policy.tiers[rank] ?? lowestTier(policy);
-  const doubt = evidence.some((e) => e.kind === "unexplained" || e.kind === "unread");
+  const doubt = evidence.some(isDoubt);
   const winning = evidence.filter((e) => (many ? quasi.has(e.entity) : tierRank(policy, e.tier) === rank && rank > 0));
   const extra = evidence.filter((e) => e.kind === "catalogue").flatMap((e) => e.tags);
   const tags = [
@@ -284,7 +275,9 @@ function conclude(
       ...extra,
     ]),
   ];
-  const reasons = [...new Set((winning.length > 0 ? winning : evidence).map((e) => e.reason))];
+  const why = winning.length > 0 ? winning : evidence;
+  // What was not understood is told whatever else was.
+  const reasons = [...new Set([...why.filter(isDoubt), ...why, ...evidence.filter(isDoubt)].map((e) => e.reason))];
   const shown = reasons.slice(0, 8).join("; ") + (reasons.length > 8 ? `; and ${reasons.length - 8} more` : "");
   const quasiNote = many ? `${quasi.size} quasi-identifiers together identify people: ` : "";
   return {
@@ -299,6 +292,10 @@ function conclude(
     ...(scope === undefined ? {} : { scope }),
     findings: evidence.flatMap((e) => (e.finding === undefined ? [] : classified(e, e.finding, policy))),
   };
+}
+
+function isDoubt({ kind }: Evidence): boolean {
+  return kind === "unexplained" || kind === "unread";
 }
 
 function classified({ tier, entity, path, column }: Evidence, finding: Finding, policy: TierPolicy): ClassifiedFinding {

@@ -9,7 +9,7 @@ const SQL_START =
 
 /** True when the text begins like SQL; whether it is, the parser says. */
 export function beginsLikeSql(text: string): boolean {
-  return SQL_START.test(text.replace(/^(?:\s*--[^\n]*\n|\s*\/\*[^*]{0,2000}\*\/)+/, ""));
+  return SQL_START.test(text.replace(/^(?:\s*--[^\n]*\n|\s*\/\*[^*]{0,2000}\*\/|\s*;|\ufeff)+/, ""));
 }
 
 /** SQL in quotes inside another text: source code, a log line, a procedure call. Only texts that begin like a whole statement. */

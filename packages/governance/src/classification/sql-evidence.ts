@@ -1,7 +1,8 @@
+import { reachOf } from "../sql/builtins.ts";
 import { foldedName } from "../sql/folded-name.ts";
-import type { ColumnInput, SqlAnalysis } from "../sql/types.ts";
+import type { ColumnInput, SqlAnalysis, SqlCall } from "../sql/types.ts";
 import { businessEvidence, type Evidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
-import { isAboutHealth, isAboutPeople, termOf } from "./lexicon.ts";
+import { isAboutHealth, isAboutPeople, type LexiconTerm, termOf } from "./lexicon.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { highestTier, loweredTier, policyOf, type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
@@ -65,9 +66,14 @@ export function sqlEvidence(
     const tier = known !== undefined && tierRank(policy, known.tier) === 0 ? known.tier : unclassifiedTier(policy);
     found.push(businessEvidence(tier, `table ${safeName(table)}`));
   }
+  const files = analysis.inputs.filter((table) => FILE.test(table) && catalogue(table) === undefined);
+  if (files.length > 0) {
+    const reason = "a file is read of which nobody knows what it holds";
+    found.push({ entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason });
+  }
   for (const name of analysis.unexplained) {
     if (catalogue(name) !== undefined) found.push(...starEvidence(name, policy, catalogue));
-    else found.push(...columnEvidence({ table: "", field: name.split(".").at(-1) ?? name }, policy, catalogue, undefined));
+    else for (const field of name.split(".")) found.push(...columnEvidence({ table: "", field }, policy, catalogue, undefined));
   }
   if (analysis.unexplained.length > 0) {
     const names = analysis.unexplained.slice(0, 5).map(safeName).join(", ");
@@ -79,10 +85,18 @@ export function sqlEvidence(
       reason: `no rule explains ${names}${analysis.unexplained.length > 5 ? " and others" : ""}`,
     });
   }
+  for (const path of analysis.paths)
+    found.push(...columnEvidence({ table: "", field: path, member: path }, policy, catalogue, undefined));
+  for (const call of analysis.calls) found.push(...callEvidence(call, policy, catalogue));
+  for (const reason of analysis.doubts)
+    found.push({ entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason });
   for (const reason of analysis.unread)
     found.push({ entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason });
   return found;
 }
+
+/** Names of files and stages in the place of a table's. */
+const FILE = /^[@~]|[/\\]|\.(?:csv|tsv|txt|jsonl?|ndjson|parquet|avro|orc|arrow|xlsx?|db|sqlite|gz|zst)$/i;
 
 /** `min(name)` shows a name; `count(name)` does not. */
 function isFigure(input: ColumnInput): boolean {
@@ -121,8 +135,7 @@ function columnEvidence(
     ];
   }
   const found: Evidence[] = [];
-  const term = termOf(member ?? column, table) ?? termOf(column, table);
-  if (term !== undefined) {
+  for (const term of termsOf(column, member, table)) {
     const { tier, tags } = policyOf(policy, term.entity);
     found.push({
       entity: term.entity,
@@ -140,6 +153,30 @@ function columnEvidence(
   }
   return found;
 }
+
+/** What a column's name says, or each name on the way to a member of it. */
+function termsOf(column: string, member: string | undefined, table: string): readonly LexiconTerm[] {
+  const found = new Set([member ?? "", ...(member?.split(".") ?? [])].flatMap((name) => termOf(name, table) ?? []));
+  const own = found.size > 0 ? undefined : termOf(column, table);
+  return own === undefined ? [...found] : [own];
+}
+
+/**
+ * Evidence of a call of which nobody knows what it reads: what it is called after, tables that it is given by name, and that it is not explained. One that names the table or file that it reads is
+ * explained where the catalogue knows that.
+ */
+function callEvidence({ name, texts, rows }: SqlCall, policy: TierPolicy, catalogue: Catalogue): Evidence[] {
+  const tables = texts.filter((text) => text.length <= MAX_NAME && catalogue(text) !== undefined);
+  const named = reachOf(name) === "named";
+  if (named && tables.length > 0) return [];
+  const found = tables.flatMap((table) => starEvidence(table, policy, catalogue));
+  if (!named)
+    found.push(...columnEvidence({ table: "", field: name.slice(name.lastIndexOf(".") + 1) }, policy, catalogue, undefined));
+  if (rows) found.push(...starEvidence(name, policy, catalogue));
+  const reason = `no rule explains what ${safeName(name)} reads`;
+  return [...found, { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason }];
+}
+const MAX_NAME = 512;
 
 /** Evidence of a table that is shown whole; `weak`: its rows are shown less than plainly. */
 export function starEvidence(table: string, policy: TierPolicy, catalogue: Catalogue, weak?: Weakening): Evidence[] {

@@ -3,7 +3,7 @@ import { withoutUnicodeEscapes } from "../sql/unicode-escapes.ts";
 import type { Evidence } from "./evidence.ts";
 import { namesEvidence } from "./query-code.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
-import { highestTier, type TierPolicy } from "./tiers.ts";
+import { highestTier, type TierPolicy, unclassifiedTier } from "./tiers.ts";
 
 /** Shapes of statements that show, move or change data, or run a text. */
 const SHAPE =
@@ -18,12 +18,66 @@ const SENTENCE = /\b(?:the|an|your|my|our|his|her|their|this|that|these|those|pl
 /** True for a text that is meant as a statement on data, whether or not a parser reads it. */
 export function looksLikeSql(text: string): boolean {
   if (!SHAPE.test(text)) return false;
-  return CODE.test(text) || !SENTENCE.test(text.replace(/'[^']{0,2000}'|"[^"]{0,2000}"/g, " "));
+  return CODE.test(text) || !readsLikeSentence(text);
+}
+
+/** True for a text with words that sentences have, and statements only in quotes. */
+export function readsLikeSentence(text: string): boolean {
+  return SENTENCE.test(text.replace(/'[^']{0,2000}'|"[^"]{0,2000}"/g, " "));
 }
 
 /** True for a text with signs of code, which no sentence has. */
 export function hasSignsOfCode(text: string): boolean {
   return CODE.test(text);
+}
+
+/** Statements of databases that no rule here reads, by how they begin. */
+const COMMANDS: readonly RegExp[] = [
+  // Of Teradata and others, for statements that other words begin elsewhere.
+  /^(?:sel\s+\S|ins\s+(?:into\s+)?\S+\s*\(|del\s+from\b|upd\s+\S+\s+set\b|upsert\s+(?:into\s+)?\S|perform\s+\w+\s*\()/i,
+  /^(?:select|insert\s+into|replace\s+into|delete\s+from)\s*(?:top\b.*)?$|^(?:insert|replace)\s+into\s+\S|^delete\s+from\s+\S/i,
+  // Files, copies, other databases.
+  /^(?:(?:at|de)tach\s+(?:database|partition|table|'|if\s|\S+\s+as\b)|(?:backup|restore)\s+(?:database|table|log|filelistonly|all\b)|restore\s+\S+\s+from\b|dump\s+(?:database|tran|table)\b|flashback\s+(?:table|database)\b|undrop\s+\S)/i,
+  /^(?:load\s+(?:data|xml|table|dictionary)\b|unload\s+(?:table|\()|import\s+foreign\b|exchange\s+partition\b|put\s+'?file:|(?:get|ls|list|rm|remove)\s+@[\w%~"']|create\s+(?:or\s+replace\s+)?(?:public\s+)?(?:synonym|alias|publication|database\s+link)\b)/i,
+  // Cursors, procedures, administration.
+  /^(?:fetch\s+(?:all|next|prior|first|last|absolute|relative|forward|backward|-?\d+)\s+(?:from\s+|in\s+|-?\d+\s+)*\w+\s*;?\s*$|(?:xp|sp)_\w+|handler\s+\S+\s+(?:open|read)\b|(?:get|set)\s+diagnostics\b|pragma\s+\w+\s*(?:[(=;]|$))/i,
+  /^(?:dbcc\s+\w|checksum\s+table\b|(?:rename|repair|optimize|analyze|refresh|truncate|recover|vacuum)\s+table\b|msck\s|refresh\s+materialized\b|(?:un)?pivot\s+\S+\s+(?:on|using)\b|(?:import|export)\s+database\b|lock\s+tables?\s|kill\s+(?:query\s+)?\d|(?:alter|drop)\s+(?:table|view|database|schema|session|system|index|role|user|function|procedure)\s+\S)/i,
+  // Of clients.
+  /^(?:\{\s*(?:\?\s*=\s*)?call\s|\\(?:copy|[a-z]+\+?\s|!)|\.(?:dump|read|import|export|save|backup|schema|tables|mode)\b|:r\s+\S|@@?[\w./]+\.sql\b)/i,
+];
+/** Verbs with one name behind them: in capitals, or where the name is a table's. */
+const BRIEF =
+  /^(summari[sz]e|describe|fetch|open|truncate|drop|lock|vacuum|optimize|checksum|dump|unload|cache|refresh|handler)\s+([^\s;]+)\s*;?\s*$/i;
+
+/** Verbs of statements in capitals, in a text that has other letters too. */
+const CAPITALS =
+  /^(?:ALTER|ANALYZE|ATTACH|BACKUP|CALL|CHECKSUM|CREATE|DECLARE|DELETE|DETACH|DROP|DUMP|EXCHANGE|EXEC|EXECUTE|EXPORT|FETCH|GRANT|HANDLER|IMPORT|INSERT|LOAD|LOCK|MERGE|OPEN|OPTIMIZE|PIVOT|PRAGMA|REFRESH|RENAME|REPLACE|RESTORE|REVOKE|SEL|SELECT|SET|SHOW|SUMMARIZE|TRUNCATE|UNLOAD|UNPIVOT|UPDATE|UPSERT|USE|VACUUM|WITH)\s+["`[(@\w](?=[\s\S]*[a-z])/;
+
+/** True for a text that is meant as a command to a database, of a kind that nobody reads here. */
+export function readsLikeCommand(text: string, catalogue: Catalogue): boolean {
+  const bare = text.replace(/^(?:\s*--[^\n]*\n|\s*\/\*[\s\S]{0,2000}?\*\/|\s*;)+/, "").trimStart();
+  const [, verb = "", name = ""] = BRIEF.exec(bare) ?? [];
+  if (verb !== "") return verb === verb.toUpperCase() || catalogue(name) !== undefined;
+  if (!CAPITALS.test(bare) && !COMMANDS.some((form) => form.test(bare))) return false;
+  if (/[.?!]\s*$/.test(bare)) return CODE.test(bare);
+  return CODE.test(bare) || !readsLikeSentence(bare);
+}
+
+/** Words between statements that are none. */
+const BETWEEN = /^(?:go(?:\s+\d+)?|\/|end|exit|quit|delimiter\s+\S+)$/i;
+
+/** True for what stands between semicolons and says nothing. */
+export function saysNothing(text: string): boolean {
+  return BETWEEN.test(text.trim());
+}
+
+/** Evidence of a statement that nobody understands, and that may be one of a database: it is not public, and each of its words counts. */
+export function strangeEvidence(text: string, policy: TierPolicy, catalogue: Catalogue): Evidence[] {
+  const reason = "a statement is not understood";
+  return [
+    { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason },
+    ...sqlWordsEvidence(text, policy, catalogue),
+  ];
 }
 
 const MAX_NAMES = 500;

@@ -38,8 +38,8 @@ export function readLineageSql(parser: SqlParser, question: SqlQuestion): SqlRea
   const { query, dialect, tables } = question;
   const schemaOf = (table: string) => tables.find(([name]) => sameTable(name, table))?.[1];
   const { statements, failed } = parseSql(parser, query, dialect);
-  const { results, unexplained, unread } = analyseSql(statements, schemaOf);
-  if (failed + unexplained.length + unread.length > 0) return null;
+  const { results, unexplained, unread, runs } = analyseSql(statements, schemaOf);
+  if (failed + unexplained.length + unread.length + runs.length > 0) return null;
   return JSON.stringify(results).length > MAX_READING ? null : { results };
 }
 

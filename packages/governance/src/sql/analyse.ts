@@ -1,4 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
+import { isBuiltin, reachOf } from "./builtins.ts";
 import { AGGREGATES, MASKING, MEMBER_ACCESS, REVEALING_AGGREGATES, showsLittle } from "./functions.ts";
 import {
   argumentsOf,
@@ -10,18 +11,19 @@ import {
   identifiersIn,
   isIdent,
   isObjectName,
+  isPath,
   isSyntax,
-  lastKey,
   lastName,
   list,
   literalText,
   type Node,
   nameOf,
   numberText,
+  pathKeys,
   unnamed,
   viewColumns,
 } from "./tree.ts";
-import type { ColumnInput, ResultColumn, SchemaOf, SqlAnalysis, SqlLiteral, SqlOutput } from "./types.ts";
+import type { ColumnInput, ResultColumn, SchemaOf, SqlAnalysis, SqlCall, SqlLiteral, SqlOutput } from "./types.ts";
 
 /** What a name can be looked up in: known columns, and tables that may have any column. */
 interface Relation {
@@ -79,6 +81,12 @@ class Analyser {
   readonly #seen = new WeakSet<object>();
   readonly #unexplained = new Set<string>();
   readonly #unread = new Set<string>();
+  readonly #calls: SqlCall[] = [];
+  readonly #runs: (readonly string[])[] = [];
+  readonly #paths = new Set<string>();
+  readonly #doubts = new Set<string>();
+  /** Statements that are prepared in the text: who executes them runs what was read. */
+  readonly #prepared = new Set<string>();
   #operation: SqlAnalysis["operation"] = "DEFINE";
   #limited = false;
   #database: string | undefined;
@@ -99,6 +107,10 @@ class Analyser {
       limited: this.#limited,
       unexplained: [...this.#unexplained],
       unread: [...this.#unread],
+      calls: this.#calls,
+      runs: this.#runs,
+      paths: [...this.#paths],
+      doubts: [...this.#doubts],
     };
   }
 
@@ -136,6 +148,8 @@ class Analyser {
         if (key === "Table") this.#shown({ ...this.#table(child as Node, EMPTY_SCOPE()), dataset: [] }, targets);
         else this.#shown(this.#change(key, child as Node, EMPTY_SCOPE()), targets);
       }
+      if (key === "Function" && !this.#seen.has(child))
+        this.#called((child as Node)["name"], argumentsOf((child as Node)["args"]), false);
       if (key === "Function" || key === "Named") this.#explain((child as Node)["name"]);
       this.#sweep(child, targets);
     }
@@ -229,14 +243,23 @@ class Analyser {
         this.#execute(node);
         return;
       case "Call":
+        this.#does("READ");
         this.#shown({
-          columns: [{ name: "_0", inputs: unique(this.#expr(node["args"], EMPTY_SCOPE())) }],
+          columns: [
+            {
+              name: "_0",
+              inputs: unique([
+                ...this.#called(node["name"], argumentsOf(node["args"]), false),
+                ...this.#expr(node["args"], EMPTY_SCOPE()),
+              ]),
+            },
+          ],
           open: [],
           dataset: [],
         });
         return;
       case "Prepare":
-        this.#explain(node["name"]);
+        this.#prepared.add(this.#named(node["name"]).toLowerCase());
         this.#statement((node["statement"] ?? {}) as Node);
         return;
       // What any other statement holds (a cursor, a cache) is found by the look through its whole tree.
@@ -250,6 +273,33 @@ class Analyser {
     const name = nameOf(node["name"]).toLowerCase();
     const runs = node["immediate"] === true || name === "" || name === "immediate" || name.endsWith("sp_executesql");
     if (runs || /\s/.test(name)) this.#unread.add("the statement runs a text that is built when it runs");
+    else if (!this.#prepared.has(name)) this.#called(node["name"], list(node["parameters"]), false);
+  }
+
+  /** Notes a call by what it may read besides its arguments, and gives the rows of what it names. */
+  #called(called: unknown, args: readonly unknown[], rows: boolean): readonly ColumnInput[] {
+    const name = this.#named(called).toLowerCase();
+    const reach = reachOf(name);
+    if (reach === undefined && isBuiltin(name)) return [];
+    // The first argument of OPENQUERY is the name of a server.
+    const values = args.slice(name === "openquery" ? 1 : 0).map(unnamed);
+    // ClickHouse takes names of tables without quotes.
+    const texts = values.flatMap((value) => literalText(value) ?? (reach === "named" ? namePath(value) : undefined) ?? []);
+    const telling = texts.filter((text) => /\p{L}/u.test(text));
+    if (reach === undefined) this.#calls.push({ name, texts: telling, rows: rows || args.length === 0 });
+    else if (reach === "anything") this.#unread.add("a function reads what the statement does not name");
+    else if (
+      telling.length === 0 ||
+      values.some((value) => !isConstant(value) && !(reach === "named" && namePath(value) !== undefined))
+    )
+      this.#unread.add("a function reads what is named when the statement runs");
+    else if (reach === "query") this.#runs.push(telling);
+    else {
+      for (const text of telling) this.#inputs.add(text);
+      this.#calls.push({ name, texts: telling, rows: false });
+      return telling.map(wholeRow);
+    }
+    return [];
   }
 
   /** The most telling operation of all statements wins. */
@@ -580,7 +630,10 @@ class Analyser {
     this.#does("EXPORT");
     for (const key of ["to", "with", "options", "connection"]) this.#explain(node[key]);
     const query = (node["query"] ?? node["source"]) as Node | undefined | null;
-    if (query === undefined || query === null) return;
+    if (query === undefined || query === null) {
+      if (typeof node["query_text"] === "string") this.#unread.add("a text that is run could not be read");
+      return;
+    }
     const result = this.#query(query, EMPTY_SCOPE());
     this.#results.push({ columns: result.columns, stars: result.open, dataset: unique(result.dataset) });
   }
@@ -923,14 +976,49 @@ class Analyser {
         ? []
         : [{ ...inner, names: [...inner.names, ...identifiersIn(rest["pattern"]).map((n) => n.toLowerCase())] }];
     const within: Scope = { ...scope, relations: [...scope.relations, ...rows] };
-    this.#explain(rest["name"]);
+    if (rest["name"] !== undefined) {
+      const args = rest["args"];
+      this.#called(rest["name"], argumentsOf(Array.isArray(args) ? { List: { args } } : args), true);
+    }
     for (const key of ["columns", "symbols", "pattern", "measures"]) this.#explainNames(rest[key]);
+    const defined = this.#definedColumns(rest["columns"]);
     const other = unique(this.#expr(rest, within).map(transformed));
     const alias = given as Node | undefined | null;
     const name = alias === undefined || alias === null ? [] : [identifier(alias["name"]).toLowerCase()];
     if (inner !== undefined) return { ...inner, names: [...name, ...inner.names], other: [...(inner.other ?? []), ...other] };
     const columns = list(alias?.["columns"]).map(columnAlias);
-    return { names: name, columns: [...columns, ...name, "value"].map((c) => ({ name: c, inputs: other })), open: [], other };
+    return {
+      names: name,
+      columns: [
+        ...defined.map((c) => ({ name: c.name, inputs: this.#member(other, c.path) })),
+        ...columns.map((c) => ({ name: c, inputs: memberOf(other, c) })),
+        ...[...name, "value"].map((c) => ({ name: c, inputs: other })),
+      ],
+      open: [],
+      other,
+    };
+  }
+
+  /** The columns that a table of a structure defines (`JSON_TABLE`, `OPENJSON`, `XMLTABLE`), with the keys of their paths. */
+  #definedColumns(node: unknown): { readonly name: string; readonly path: string }[] {
+    if (typeof node !== "object" || node === null) return [];
+    const body = node as Node;
+    const given = body["name"];
+    if (Array.isArray(node) || typeof given !== "object" || given === null || !isIdent(given as Node))
+      return Object.values(body).flatMap((child) => this.#definedColumns(child));
+    const paths: string[] = [];
+    const look = (child: unknown, key: string): void => {
+      const text = typeof child === "string" ? child : literalText(child);
+      if (text !== undefined && (isPath(text) || key === "path")) {
+        paths.push(text);
+        if (typeof child === "object" && child !== null) this.#seen.add(child);
+      } else if (typeof child === "object" && child !== null)
+        for (const [name, inner] of Object.entries(child)) look(inner, name);
+    };
+    look(body, "");
+    const path = pathKeys(paths);
+    const name = identifier(given);
+    return [{ name, path: path === undefined ? name : `${path}.${name}` }];
   }
 
   /** Marks names that a clause gives to its parts, not those in its expressions. */
@@ -959,12 +1047,16 @@ class Analyser {
     const called = this.#named(table["name"]);
     const indirectly = called.toLowerCase() === "identifier" && args !== undefined && args !== null;
     const name = indirectly ? (literalText(unnamed(list(args["args"])[0])) ?? "") : called;
-    if (name === "") this.#unread.add(BUILT_NAME);
+    if (name === "" || TEMPLATE.test(name)) this.#unread.add(BUILT_NAME);
     if (!indirectly && args !== undefined && args !== null) {
-      const inputs = this.#expr(args["args"], scope).map(transformed);
+      const rows = this.#called(table["name"], argumentsOf({ List: args }), true);
+      const inputs = [...rows, ...this.#expr(args["args"], scope).map(transformed)];
       const names = [aliasName ?? name.toLowerCase()];
-      const columns = [...renames, ...names, "value"].map((column) => ({ name: column, inputs }));
-      return { names, columns, open: [], other: inputs };
+      const columns = [
+        ...renames.map((column) => ({ name: column, inputs: memberOf(inputs, column) })),
+        ...[...names, "value"].map((column) => ({ name: column, inputs })),
+      ];
+      return { names, columns, open: rows.map(({ table: named }) => named), other: inputs };
     }
     return this.#tableNamed(name, aliasName, renames, scope);
   }
@@ -1016,12 +1108,13 @@ class Analyser {
         case "Wildcard":
           return this.#rows(scope, kind === "Wildcard" ? undefined : this.#named(list(value).length > 0 ? value : ""));
         case "CompoundFieldAccess":
-          return memberOf(
+          if (!list(body["access_chain"]).every(isStep)) this.#doubts.add(BUILT_MEMBER);
+          return this.#member(
             [...this.#expr(body["root"], scope), ...this.#expr(body["access_chain"], scope)],
-            lastKey(body["access_chain"]),
+            pathKeys(body["access_chain"]),
           );
         case "JsonAccess":
-          return memberOf(this.#expr(body["value"], scope), lastKey((body["path"] as Node | undefined)?.["path"]));
+          return this.#member(this.#expr(body["value"], scope), pathKeys((body["path"] as Node | undefined)?.["path"]));
         case "Nested":
           return this.#expr(body, scope);
         case "Value":
@@ -1044,12 +1137,14 @@ class Analyser {
           return this.#subquery((body["subquery"] ?? body) as Node, scope);
         case "InSubquery":
           return [...this.#expr(body["expr"], scope), ...this.#subquery(body["subquery"] as Node, scope)].map(transformed);
-        case "BinaryOp":
+        case "BinaryOp": {
           this.#compared(body);
-          return memberOf(
-            [...this.#expr(body["left"], scope), ...this.#expr(body["right"], scope)],
-            MEMBER_OPERATORS.has(String(body["op"])) ? lastKey(firstText(body["right"])) : undefined,
-          );
+          const inputs = [...this.#expr(body["left"], scope), ...this.#expr(body["right"], scope)];
+          if (!MEMBER_OPERATORS.has(String(body["op"]))) return memberOf(inputs, undefined);
+          const key = firstText(body["right"]);
+          if (key === undefined) this.#doubts.add(BUILT_MEMBER);
+          return this.#member(inputs, pathKeys(key));
+        }
         case "InList":
           for (const item of list(body["list"])) this.#literal(item, columnName(body["expr"]));
           return this.#expr(body["expr"], scope).map(transformed);
@@ -1082,6 +1177,12 @@ class Analyser {
     return starred(scope, name?.toLowerCase()).flatMap(rowOf);
   }
 
+  /** Inputs of which only a member is used; a path into what is no column of a table is noted by itself. */
+  #member(inputs: readonly ColumnInput[], member: string | undefined): readonly ColumnInput[] {
+    if (inputs.length === 0 && member !== undefined) this.#paths.add(member);
+    return memberOf(inputs, member);
+  }
+
   #compared(body: Node): void {
     const left = columnName(body["left"]);
     const right = columnName(body["right"]);
@@ -1093,6 +1194,8 @@ class Analyser {
 
   #literal(node: unknown, column: string | undefined): readonly ColumnInput[] {
     const text = literalText(node);
+    const keys = text !== undefined && isPath(text) && !this.#seen.has(node as object) ? pathKeys(text) : undefined;
+    if (keys !== undefined) this.#paths.add(keys);
     if (text !== undefined) this.#literals.push({ value: text, ...(column === undefined ? {} : { column }) });
     return [];
   }
@@ -1105,15 +1208,29 @@ class Analyser {
   }
 
   #function(fn: Node, scope: Scope): readonly ColumnInput[] {
-    const name = this.#named(fn["name"]).split(".").at(-1)?.toLowerCase() ?? "";
+    this.#seen.add(fn);
+    const parts = list(fn["name"]);
+    const name = this.#named(parts).split(".").at(-1)?.toLowerCase() ?? "";
     const args = argumentsOf(fn["args"]);
     const inputs: ColumnInput[] = [];
+    // `doc.value('/a/b', 'int')`: a method of a column.
+    const method = args.length === 0 ? GIVES_TEXT.has(name) : METHODS.has(name) && isPath(literalText(unnamed(args[0])) ?? "");
+    const owner = parts.length > 1 && method ? this.#find(scope, parts.slice(0, -1).map(identifier)) : undefined;
+    inputs.push(...(owner ?? this.#called(parts, args, false)));
+    // DuckDB: all columns whose names fit.
+    if (name === "columns") inputs.push(...this.#rows(scope, undefined));
     if (name === "identifier") {
       const column = literalText(unnamed(args[0]));
       if (column !== undefined) return this.#find(scope, column.split(".")) ?? [];
       this.#unread.add("the name of a column is built when the statement runs");
     }
     const masking = MASKING.has(name) || showsLittle(name, args);
+    const keyed = owner !== undefined || MEMBER_ACCESS.test(name);
+    const texts = args.map(unnamed).filter((arg) => {
+      const text = literalText(arg);
+      return text !== undefined && (isPath(text) || (keyed && numberText(arg) === undefined));
+    });
+    for (const text of texts) this.#seen.add(text as object);
     const aggregate = AGGREGATES.has(name);
     for (const [i, arg] of args.entries()) {
       const star = unnamed(arg) === "Wildcard";
@@ -1122,8 +1239,13 @@ class Analyser {
       else if (name === "if" || name === "iff") inputs.push(...found);
       else inputs.push(...found.map((input) => applied(input, aggregate, masking, REVEALING_AGGREGATES.has(name))));
     }
-    const member = MEMBER_ACCESS.has(name) ? lastKey(args.slice(1).map((arg) => literalText(unnamed(arg)))) : undefined;
-    if (member !== undefined) inputs.splice(0, inputs.length, ...memberOf(inputs, member));
+    const member = pathKeys(texts.map(literalText));
+    const paths = name.startsWith("xpath") ? args.slice(0, 1) : TAKES_MEMBER.test(name) ? args.slice(1) : [];
+    if (!paths.every((arg) => isConstant(unnamed(arg)))) this.#doubts.add(BUILT_MEMBER);
+    if (member !== undefined) {
+      const path = texts.some((text) => isPath(literalText(text) ?? "")) ? member : undefined;
+      inputs.splice(0, inputs.length, ...(path === undefined ? memberOf(inputs, member) : this.#member(inputs, path)));
+    }
     const over = fn["over"] as Node | undefined | null;
     this.#explain(over?.["NamedWindow"]);
     inputs.push(...this.#expr(fn["parameters"], scope));
@@ -1155,6 +1277,47 @@ class Analyser {
     inputs.push(...this.#expr(node["else_result"], scope));
     return inputs;
   }
+}
+
+/** Methods of XML and JSON that take a member out of them by its path, and those that give the whole. */
+const METHODS: ReadonlySet<string> = new Set(["value", "query", "nodes", "exist", "modify", "extract"]);
+const GIVES_TEXT: ReadonlySet<string> = new Set(["getstringval", "getclobval", "string", "number"]);
+
+/** True for a value that stands in the text, and for what only qualifies one: numbers, texts, NULL, `true`, a cast of these. */
+function isConstant(node: unknown): boolean {
+  if (typeof node !== "object" || node === null) return true;
+  const body = node as Node;
+  const value = (body["Value"] as Node | undefined)?.["value"];
+  if (value !== undefined) return typeof value !== "object" || value === null || !("Placeholder" in value);
+  if (body["Cast"] !== undefined) return isConstant((body["Cast"] as Node)["expr"]);
+  if (body["Named"] !== undefined || body["ExprNamed"] !== undefined)
+    return isConstant(unnamed(((body["Named"] ?? body["ExprNamed"]) as Node)["arg"]));
+  return false;
+}
+
+/** A dotted name of an expression. */
+function namePath(node: unknown): string | undefined {
+  const body = (typeof node === "object" && node !== null ? node : {}) as Node;
+  if (body["Identifier"] !== undefined) return identifier(body["Identifier"]);
+  return body["CompoundIdentifier"] === undefined ? undefined : nameOf(body["CompoundIdentifier"]);
+}
+
+/** Names that something else puts in before the statement runs: `${table}`, `$table`, `:table`, `{table}`. */
+const TEMPLATE = /^[$:]\{?\w+\}?$|[{}]/;
+
+const BUILT_MEMBER = "the name of a member is built when the statement runs";
+
+/** Functions that take the member out that a later argument names. */
+const TAKES_MEMBER =
+  /^(?:try_)?(?:json|variant|visitparam|simplejson).*(?:extract|value$|query|get|path)|^get(?:_path|_json_object)?$/;
+
+/** True for a step into a structure or an array that stands in the text, or is the name of a column. */
+function isStep(step: unknown): boolean {
+  if (typeof step !== "object" || step === null) return true;
+  const body = step as Node;
+  const inner = body["Dot"] ?? (body["Subscript"] as Node | undefined)?.["Index"] ?? body;
+  const index = (inner as Node)["index"] ?? inner;
+  return isConstant(index) || namePath(index) !== undefined || "Slice" in ((body["Subscript"] ?? {}) as Node);
 }
 
 const BUILT_NAME = "the name of a table is built when the statement runs";
@@ -1313,7 +1476,8 @@ const MEMBER_OPERATORS = new Set(["Arrow", "LongArrow", "HashArrow", "HashLongAr
 function memberOf(inputs: readonly ColumnInput[], member: string | undefined): ColumnInput[] {
   return inputs.map((input) => {
     const used = transformed(input);
-    return member === undefined || input.type === "INDIRECT" ? used : { ...used, member };
+    if (member === undefined || input.type === "INDIRECT") return used;
+    return { ...used, member: used.member === undefined ? member : `${used.member}.${member}` };
   });
 }
 

@@ -20,11 +20,9 @@ export const MASKING: ReadonlySet<string> = new Set(
    anonymise encrypt aes_encrypt hmac hmac_sha256 digest crypt one_way_hash siphash64 cityhash64 standard_hash`.split(/\s+/),
 );
 
-/** Functions that take a member out of a structure by a path in a later argument. */
-export const MEMBER_ACCESS: ReadonlySet<string> = new Set(
-  `json_extract json_extract_scalar json_extract_string json_value json_query get_json_object jsonb_extract_path jsonb_extract_path_text json_extract_path
-   json_extract_path_text get_path get xpath_string parse_json_path`.split(/\s+/),
-);
+/** Functions that take members out of a structure by names or paths in their arguments, whatever they are called in a dialect. */
+export const MEMBER_ACCESS =
+  /json|bson|xml|xpath|variant|hstore|struct|visitparam|^(?:object|map|element|tuple|dict|array)_?(?:get|at|extract|element|pick|filter)|^get(?:_path)?$|^extractvalue$|^from_(?:avro|protobuf)$/;
 
 /** Characters that may be shown of a value that counts as masked, as the last four digits of a card. */
 const SHOWN = 4;

@@ -1,9 +1,10 @@
 import { checkArgument } from "@seneschal/kernel";
+import { dialectOf } from "./dialect-of.ts";
 import { groupChains } from "./group-chains.ts";
 import { MAX_PARSE_COST, parseCost } from "./parse-cost.ts";
 import { rewritten } from "./rewrite-sql.ts";
 import { splitStatements } from "./split-statements.ts";
-import { SQL_DIALECTS, type SqlParser } from "./sql-parser.ts";
+import type { SqlParser } from "./sql-parser.ts";
 import { literalText, type Node, nameOf, nestsTooDeep, unnamed } from "./tree.ts";
 import { withoutUnicodeEscapes } from "./unicode-escapes.ts";
 
@@ -26,9 +27,7 @@ const FALLBACKS = ["generic", "postgres", "hive", "mysql", "bigquery", "snowflak
 export function parseSql(parser: SqlParser, sql: string, dialect?: string): ParsedSql {
   checkArgument("parser", parser, "object");
   checkArgument("sql", sql, "string");
-  const named = dialect?.toLowerCase();
-  const first = named !== undefined && (SQL_DIALECTS as readonly string[]).includes(aliasOf(named)) ? aliasOf(named) : "generic";
-  return parsed(parser, withoutUnicodeEscapes(sql), first, 0);
+  return parsed(parser, withoutUnicodeEscapes(sql), dialectOf(dialect) ?? "generic", 0);
 }
 
 function parsed(parser: SqlParser, sql: string, first: string, depth: number): ParsedSql {
@@ -118,12 +117,4 @@ function textRun(execute: Node): string | undefined {
   if (name !== "" && name.toLowerCase() !== "immediate" && !procedure) return undefined;
   if (parameters.length > 1 && !procedure) return undefined;
   return literalText(unnamed(parameters[0]));
-}
-
-function aliasOf(dialect: string): string {
-  return (
-    (
-      { postgresql: "postgres", sqlserver: "mssql", tsql: "mssql", sparksql: "spark", ansi_sql: "ansi" } as Record<string, string>
-    )[dialect] ?? dialect
-  );
 }

@@ -92,19 +92,25 @@ export function numberText(expr: unknown): string | undefined {
   return Array.isArray(number) ? String(number[0]) : undefined;
 }
 
-/** The last name in a path: of a text (`$.customer.email`, `{a,b}`), of steps of the tree, or of a list of either. */
-export function lastKey(path: unknown): string | undefined {
-  if (typeof path === "string") return path.split(/[^\p{L}\p{N}_-]+/u).findLast((part) => /\p{L}/u.test(part));
+/** The names in a path with dots between them: of a text (`$.customer.email`, `{a,b}`, `/a/b`), of steps of the tree, or of a list of either. */
+export function pathKeys(path: unknown): string | undefined {
+  if (typeof path === "string") {
+    const written = path.replace(/\\u\{?([0-9a-f]{4})\}?/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+    const keys = written.split(/[^\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}_-]+/u).filter((part) => /\p{L}/u.test(part));
+    return keys.length === 0 ? undefined : keys.join(".");
+  }
   if (Array.isArray(path)) {
-    for (let i = path.length - 1; i >= 0; i--) {
-      const key = lastKey(path[i]);
-      if (key !== undefined) return key;
-    }
-    return undefined;
+    const keys = path.flatMap((step) => pathKeys(step) ?? []);
+    return keys.length === 0 ? undefined : keys.join(".");
   }
   if (typeof path !== "object" || path === null) return undefined;
   const [, value] = Object.entries(path)[0] ?? [];
-  return lastKey(literalText(path) ?? (path as Node)["key"] ?? (path as Node)["value"] ?? (path as Node)["index"] ?? value);
+  return pathKeys(literalText(path) ?? (path as Node)["key"] ?? (path as Node)["value"] ?? (path as Node)["index"] ?? value);
+}
+
+/** True for a text that is a path of SQL/JSON or XPath, not a value. */
+export function isPath(text: string): boolean {
+  return /^\s*(?:(?:strict|lax)\s+)?\$\s*(?:[.[]|$)|^\s*\(*\.{0,2}\/{1,2}[\p{L}_@*][^\s]*$/u.test(text);
 }
 
 /** The text that an operand begins with: some dialects of the parser bind `->>` weaker than what follows it. */

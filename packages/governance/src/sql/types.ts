@@ -15,7 +15,7 @@ export interface ColumnInput {
     | "WINDOW"
     | "CONDITIONAL";
   readonly masking: boolean;
-  /** The member that is taken out of the column where it holds a structure (`payload->>'email'`, `profile.email`): the last name of its path. */
+  /** The member that is taken out of the column where it holds a structure (`payload->>'email'`, `profile.email`): the names of its path, with dots between them. */
   readonly member?: string;
   /** Behind an aggregate that shows values themselves (`min`, `array_agg`), not a figure about them. */
   readonly revealing?: true;
@@ -43,6 +43,15 @@ export interface SqlLiteral {
   readonly column?: string;
 }
 
+/** A call of a function or a procedure. */
+export interface SqlCall {
+  readonly name: string;
+  /** Constant texts among its arguments. */
+  readonly texts: readonly string[];
+  /** It stands for rows, or has no arguments to look at: what it gives is somebody's data. */
+  readonly rows: boolean;
+}
+
 /** What a list of statements reads, writes and shows. Table names are dotted and unquoted, in order of appearance. */
 export interface SqlAnalysis {
   readonly operation: "READ" | "EXPORT" | "WRITE" | "DELETE" | "DEFINE";
@@ -53,8 +62,16 @@ export interface SqlAnalysis {
   readonly limited: boolean;
   /** Names in the statements that no rule explains; each may be a relation. */
   readonly unexplained: readonly string[];
-  /** Why a part of the statements cannot be read: what it does is built when it runs. */
+  /** Why a part of the statements cannot be read: what it does is built when it runs, or stands somewhere else. */
   readonly unread: readonly string[];
+  /** Functions and procedures that are called, and of which nobody knows what they read. */
+  readonly calls: readonly SqlCall[];
+  /** Of each call that runs a text: the constant texts among its arguments, of which one is SQL. */
+  readonly runs: readonly (readonly string[])[];
+  /** Why something in the statements is not explained that has no name. */
+  readonly doubts: readonly string[];
+  /** Paths into structures that stand where no rule expects one (`$.customer.email`), as their keys with dots between them. */
+  readonly paths: readonly string[];
 }
 
 /** Column names of a table, if known. Names are compared without case. */

@@ -1,0 +1,142 @@
+import { analyseSql } from "../sql/analyse.ts";
+import { type ParsedSql, parseSql } from "../sql/parse-sql.ts";
+import { readingsOf } from "../sql/readings.ts";
+import { sqlTokens } from "../sql/split-statements.ts";
+import type { SqlParser } from "../sql/sql-parser.ts";
+import type { SchemaOf } from "../sql/types.ts";
+import type { Evidence } from "./evidence.ts";
+import { beginsLikeSql } from "./form.ts";
+import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
+import type { Recogniser } from "./recogniser.ts";
+import { type Catalogue, sqlEvidence } from "./sql-evidence.ts";
+import { type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
+import {
+  hasSignsOfCode,
+  looksLikeSql,
+  saysNothing,
+  sqlWordsEvidence,
+  strangeEvidence,
+  unreadEvidence,
+  unreadOperation,
+} from "./unread-sql.ts";
+
+/** What statements are read with; without a parser none is. */
+export interface SqlContext {
+  readonly sql: SqlParser | undefined;
+  readonly policy: TierPolicy;
+  readonly recognisers: readonly Recogniser[];
+  readonly catalogue: Catalogue;
+  readonly schemaOf: SchemaOf | undefined;
+}
+
+/** What a text of statements shows. */
+export interface SqlFound {
+  readonly evidence: readonly Evidence[];
+  readonly operation: string;
+  /** It names no data: words that a dialect takes for a statement, perhaps. */
+  readonly idle: boolean;
+  /** A part of it could not be read. */
+  readonly unread: boolean;
+}
+
+/** `Delete the account of my brother.` may parse as SQL in a lenient dialect; sentences end in a full stop and name no table. */
+function readsLikeProse(query: string): boolean {
+  return /[.?!]\s*$/.test(query) && !/\b(?:from|into|table|set|using|values)\b/i.test(query) && !hasSignsOfCode(query);
+}
+
+/**
+ * Evidence of a text that is SQL; `undefined` for any other text. Where dialects read it differently, each reading counts that is one of SQL: what a database would refuse, it does not run. Of a
+ * reading that is not understood beside one that is, the words count that only it takes for code.
+ */
+export function readSql(context: SqlContext, text: string, dialect?: string, depth = 0): SqlFound | undefined {
+  const { sql } = context;
+  if (sql === undefined) return undefined;
+  const readings = readingsOf(text, dialect);
+  if (!readings.some((reading) => beginsLikeSql(reading) && !readsLikeProse(reading))) return undefined;
+  const parsed = readings.map((reading) => ({ reading, ...parseSql(sql, reading, dialect) }));
+  const whole = parsed.filter(({ failed, statements }) => failed === 0 && statements.length > 0);
+  const found = (whole.length > 0 ? whole : parsed).flatMap((each) => evidenceOf(context, each.reading, each, depth) ?? []);
+  const [first, ...others] = found;
+  if (first === undefined) return undefined;
+  const evidence = found.flatMap((each) => each.evidence);
+  if (whole.length > 0) evidence.push(...hiddenEvidence(context, text, whole, parsed));
+  const rank = (each: SqlFound) => Math.max(0, ...each.evidence.map(({ tier }) => tierRank(context.policy, tier)));
+  if (others.some((other) => rank(other) !== rank(first))) evidence.push(doubt(context, "dialects read the text differently"));
+  return {
+    evidence,
+    operation: OPERATIONS.findLast((operation) => found.some((each) => each.operation === operation)) ?? first.operation,
+    idle: found.every(({ idle }) => idle),
+    unread: found.some(({ unread }) => unread),
+  };
+}
+
+const OPERATIONS = ["DEFINE", "READ", "WRITE", "DELETE", "EXPORT"];
+
+function evidenceOf(context: SqlContext, text: string, parsed: ParsedSql, depth: number): SqlFound | undefined {
+  const { policy, catalogue, recognisers } = context;
+  const unread = parsed.unread.filter(looksLikeSql);
+  const strange = parsed.unread.filter((part) => !looksLikeSql(part) && !saysNothing(part));
+  if (unread.length + parsed.statements.length === 0) return undefined;
+  // `Select the best; then go on` is none, though its first half parses.
+  if (unread.length === 0 && strange.length > 0 && !looksLikeSql(text)) return undefined;
+  const analysis = analyseSql(parsed.statements, context.schemaOf, "partial");
+  const evidence = sqlEvidence(analysis, policy, catalogue, recognisers);
+  for (const { value } of analysis.literals) evidence.push(...innerEvidence(context, value, depth + 1));
+  for (const texts of analysis.runs) {
+    const run = texts.map((each) => readSql(context, each, undefined, depth + 1));
+    if (run.every((each) => each === undefined))
+      evidence.push(...unreadEvidence(texts, "a text that is run could not be read", policy, catalogue));
+  }
+  if (unread.length > 0) {
+    const reason = "the statement could not be read, so that the highest tier is assumed";
+    evidence.push(...unreadEvidence(unread, reason, policy, catalogue));
+  }
+  evidence.push(...strange.flatMap((part) => strangeEvidence(part, policy, catalogue)));
+  return {
+    evidence,
+    operation: parsed.statements.length > 0 ? analysis.operation : unreadOperation(text),
+    idle: analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0,
+    unread: unread.length > 0,
+  };
+}
+
+/** Texts in texts: so many in one another are read. */
+const MAX_DEPTH = 3;
+
+/** Evidence of a text inside another one that is a query itself; nothing for any other text. */
+export function innerEvidence(context: SqlContext, text: string, depth = 1): readonly Evidence[] {
+  if (readsLikeQueryCode(text)) return queryCodeEvidence(text, context.policy);
+  return depth > MAX_DEPTH ? [] : (readSql(context, text, undefined, depth)?.evidence ?? []);
+}
+
+/** What is code to a reading that is not understood, and a comment or a text to all that are. */
+function hiddenEvidence(
+  context: SqlContext,
+  text: string,
+  whole: readonly { readonly reading: string }[],
+  parsed: readonly { readonly reading: string }[],
+): Evidence[] {
+  const others = parsed.filter((each) => !whole.includes(each));
+  if (others.length === 0) return [];
+  const known = new Set(whole.flatMap(({ reading }) => codeOf(reading)));
+  const hidden = others
+    .map(({ reading }) => codeOf(reading).filter((word) => !known.has(word)))
+    .filter((words) => words.some((word) => STATEMENT.test(word)) || (words.length > 0 && /\/\*M?!/.test(text)));
+  return hidden.length === 0
+    ? []
+    : [
+        doubt(context, "a dialect may read as a statement what others take for a comment or a text"),
+        ...hidden.flatMap((words) => sqlWordsEvidence(words.join(" "), context.policy, context.catalogue)),
+      ];
+}
+
+/** Words that reach data which a statement did not name before. */
+const STATEMENT = /^(?:select|union|from|join|into|table|with|insert|update|delete|merge|exec|execute|call)$/i;
+
+function codeOf(reading: string): readonly string[] {
+  return sqlTokens(reading).flatMap(({ text, quoted }) => (quoted && text.startsWith("'") ? [] : [text.toLowerCase()]));
+}
+
+function doubt({ policy }: SqlContext, reason: string): Evidence {
+  return { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason };
+}

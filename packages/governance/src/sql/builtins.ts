@@ -1,0 +1,432 @@
+/**
+ * Functions of which it is known what they read.
+ *
+ * Source of the list: the function tables of sql-formatter 15.9 (MIT; BigQuery, ClickHouse, DB2, DuckDB, Hive, MariaDB, MySQL, N1QL, PL/SQL, PostgreSQL, Redshift, SingleStore, Snowflake, Spark,
+ * SQLite, TiDB, Transact-SQL, Trino), which follow the manuals of the databases, and what those leave out of JSON, arrays and masking. Left out is what looks beyond its
+ * arguments: administration, files, other servers, dictionaries, models, texts that are run.
+ */
+
+/** How a function reaches what is not among its arguments: it runs a text, it reads what a text names (a table, a file), or nothing in the statement says what. */
+export type Reach = "query" | "named" | "anything";
+
+const QUERY =
+  words(`query_to_xml query_to_xmlschema query_to_xml_and_xmlschema dblink dblink_exec dblink_open dblink_send_query crosstab crosstab2 crosstab3 crosstab4 crosstabn ts_stat external_query
+  openquery openrowset query postgres_query mysql_query sqlite_query odbc_query getxml getxmltype exec_sql execute_sql sql_query run_query exec_query execute_query run_sql eval_sql sp_executesql`);
+
+const NAMED =
+  words(`table_to_xml table_to_xmlschema table_to_xml_and_xmlschema query_table table_date_range table_date_range_strict connectby xpath_table joinget joingetornull
+  remote remotesecure cluster clusterallreplicas merge url urlcluster s3 s3cluster gcs azureblobstorage azureblobstoragecluster hdfs hdfscluster file filecluster mysql postgresql mongodb redis sqlite odbc jdbc
+  deltalake iceberg hudi dictionary loop materializedpostgresql parquet_metadata parquet_schema st_read sniff_csv glob`);
+const NAMED_FORMS = /^(?:read_|dict(?:get|has|isin))|_scan$/;
+
+const ANYTHING =
+  words(`database_to_xml database_to_xmlschema database_to_xml_and_xmlschema schema_to_xml schema_to_xmlschema schema_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema result_scan
+  load_file load_extension readfile writefile bfilename loread lowrite dblink_fetch dblink_get_result opendatasource table_query json_execute_serialized_sql from_substrait evalmlmethod catboostevaluate
+  executable executablepool input sys_exec sys_eval reflect reflect2 java_method curl httpuritype dburitype xdburitype sys_dburigen get_blob_from_file get_clob_from_file get_dbclob_from_file get_xml_file`);
+const ANYTHING_FORMS = /^(?:pg_(?:read|ls|stat_file|logical_slot)|lo_|xp_|sp_oa|http_|mqre(?:ad|ceive))/;
+const ANYTHING_PACKAGES = /^(?:sys\.)?(?:utl_(?:http|file|tcp)|dbms_(?:sql|scheduler|java|datapump))\./;
+
+/** What a function reads besides its arguments; `name` is dotted, in lower case. `undefined` for all others, known or not. */
+export function reachOf(name: string): Reach | undefined {
+  const last = name.slice(name.lastIndexOf(".") + 1);
+  if (ANYTHING.has(last) || ANYTHING_FORMS.test(last) || ANYTHING_PACKAGES.test(name)) return "anything";
+  if (QUERY.has(last)) return "query";
+  return NAMED.has(last) || NAMED_FORMS.test(last) ? "named" : undefined;
+}
+
+/** Schemas of the databases themselves. */
+const SYSTEM = /^(?:pg_catalog|sys|safe)\./;
+const PACKAGES = /^(?:dbms_(?:lob|random|crypto|assert)|utl_(?:raw|encode|i18n))\.\w/;
+
+/** True for a function that looks at its arguments alone; `name` is dotted, in lower case. One of a schema that is not the database's own is none. */
+export function isBuiltin(name: string): boolean {
+  return name === "columns" || BUILTINS.has(name.replace(SYSTEM, "")) || PACKAGES.test(name);
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
+const BUILTINS =
+  words(`__actionname __bitboolmaskand __bitboolmaskor __bitswaplasttwo __bitwrapperfunc __getscalar __patchpartitionid __scalarsubqueryresult _cast abbrev abort abs
+  absval accuratecast accuratecastordefault accuratecastornull acldefault aclexplode acos acosd acosh add add_days add_hours add_minutes add_months
+  add_parquet_key add_seconds add_years addbbox adddate adddays addhours addinterval addmicroseconds addmilliseconds addminutes addmonths addnanoseconds
+  addquarters addresstoline addresstolinewithinlines addresstosymbol addseconds addtime addtupleofintervals addweeks addyears advisor aead.decrypt_bytes
+  aead.decrypt_string aead.encrypt aes_decrypt aes_decrypt_mysql aes_encrypt aes_encrypt_mysql age aggregate aggregatingmergetree aggthrow akeys alias
+  all_match all_profiling_output all_user_names alphatokens analysisofvariance anonymise anonymize anova antilog any any_match any_respect_nulls any_value
+  any_value_respect_nulls anyheavy anylast anylast_respect_nulls anylastrespectnulls anyrespectnulls anyvaluerespectnulls app_name appendchildxml
+  appendtrailingcharifabsent applock_mode applock_test apply approx_count_distinct approx_count_distinct_accumulate approx_count_distinct_combine
+  approx_count_distinct_estimate approx_distinct approx_geography_intersects approx_most_frequent approx_percentile approx_percentile_accumulate
+  approx_percentile_combine approx_percentile_estimate approx_quantile approx_quantiles approx_set approx_top_count approx_top_k approx_top_k_accumulate
+  approx_top_k_combine approx_top_k_estimate approx_top_sum approximate_jaccard_index approximate_similarity arbitrary area arg_max arg_max_null arg_min
+  arg_min_null argmax argmin armor array array_agg array_aggr array_aggregate array_append array_apply array_avg array_binary_search array_cat array_compact
+  array_concat array_concat_agg array_construct array_construct_compact array_contains array_cosine_similarity array_count array_cross_product array_delete
+  array_dims array_distance array_distinct array_dot_product array_except array_extract array_fill array_filter array_first array_flatten array_grade_up
+  array_has array_has_all array_has_any array_ifnull array_indexof array_inner_product array_insert array_intersect array_intersection array_join array_last
+  array_length array_lower array_max array_max_cardinality array_min array_move array_ndims array_next array_pop_back array_pop_front array_position
+  array_positions array_prepend array_prior array_push_back array_push_front array_put array_range array_reduce array_remove array_repeat array_replace
+  array_resize array_reverse array_reverse_sort array_select array_size array_slice array_sort array_star array_sum array_symdiff array_symdiff1
+  array_symdiffn array_to_json array_to_string array_to_tsvector array_transform array_trim array_union array_union_agg array_unique array_unique_agg
+  array_upper array_value array_where array_zip arrayall arrayauc arrayaucpr arrayavg arraycompact arrayconcat arraycount arraycumsum arraycumsumnonnegative
+  arraydifference arraydistinct arraydotproduct arrayelement arrayelementornull arrayenumerate arrayenumeratedense arrayenumeratedenseranked
+  arrayenumerateuniq arrayenumerateuniqranked arrayexists arrayfill arrayfilter arrayfirst arrayfirstindex arrayfirstornull arrayflatten arrayfold
+  arrayintersect arrayjaccardindex arrayjoin arraylast arraylastindex arraylastornull arraylevenshteindistance arraylevenshteindistanceweighted arraymap
+  arraymax arraymin arraynormalizedgini arraypartialreversesort arraypartialshuffle arraypartialsort arraypopback arraypopfront arrayprauc arrayproduct
+  arraypushback arraypushfront arrayrandomsample arrayreduce arrayreduceinranges arrayresize arrayreverse arrayreversefill arrayreversesort arrayreversesplit
+  arrayrocauc arrayrotateleft arrayrotateright arrays_overlap arrays_zip arrayshiftleft arrayshiftright arrayshingles arrayshuffle arraysimilarity arrayslice
+  arraysort arraysplit arraystringconcat arraysum arraysymmetricdifference arrayunion arrayuniq arraywithconstant arrayzip arrayzipunaligned as_array
+  as_binary as_boolean as_char as_date as_decimal as_double as_integer as_number as_object as_real as_time as_timestamp_ltz as_timestamp_ntz as_timestamp_tz
+  as_varchar ascii ascii_str asciistr asin asind asinh assemblyproperty assert_true assumenotnull asymkey_id asymkeyproperty at_timezone atan atan2 atan2d
+  atand atanh atn2 atomic authenticateduser avals avg avgif avgweighted bar base32decode base32encode base58decode base58encode base64 base64_decode
+  base64_decode_binary base64_decode_string base64_encode base64decode base64encode base64urldecode base64urlencode base_table basename bech32decode
+  bech32encode benchmark beta_cdf bin bin_to_num bin_to_uuid binary binary_checksum bing_tile bing_tile_at bing_tile_coordinates bing_tile_polygon
+  bing_tile_quadkey bing_tile_zoom_level bing_tiles_around binlog_gtid_pos bit_and bit_count bit_get bit_length bit_or bit_position bit_xor bitand bitand_agg
+  bitandnot bitclear bitcount bithammingdistance bitmap_bit_position bitmap_bucket_number bitmap_construct_agg bitmap_count bitmap_or_agg bitmapand
+  bitmapandcardinality bitmapandnot bitmapandnotcardinality bitmapbuild bitmapcardinality bitmapcontains bitmaphasall bitmaphasany bitmapmax bitmapmin
+  bitmapor bitmaporcardinality bitmapsubsetinrange bitmapsubsetlimit bitmaptoarray bitmaptransform bitmapxor bitmapxorcardinality bitmasktoarray bitmasktolist
+  bitneg bitnot bitor bitor_agg bitpositionstoarray bitrotateleft bitrotateright bitset bitshift bitshiftleft bitshiftright bitslice bitstring bitstring_agg
+  bittest bittestall bittestany bitwise_and bitwise_and_agg bitwise_left_shift bitwise_not bitwise_or bitwise_or_agg bitwise_right_shift
+  bitwise_right_shift_arithmetic bitwise_xor bitxor bitxor_agg blake3 blocknumber blockserializedsize blocksize bool_and bool_or booland booland_agg boolean
+  boolnot boolor boolor_agg boolxor boolxor_agg bound_box boundingratio box bpchar bpcharcmp brin_desummarize_range brin_summarize_new_values
+  brin_summarize_range broadcast bround bson_to_json btrim bttext_pattern_cmp buildid byte_length bytehammingdistance bytes bytesize byteslice byteswap
+  can_access_column can_access_database can_access_table can_access_user can_access_view cardinality case casewithexpr casewithexpression casewithoutexpr
+  casewithoutexpression cast categoricalinformationvalue cbrt ceil ceiling center century cert_id certencoded certprivatekey certproperty
+  change_query_priority change_session_priority change_user_priority changeday changehour changeminute changemonth changesecond changeyear char char2hexint
+  char_func char_length character_length charindex charset chartorowid check_json check_xml checkpoint checksum checksum_agg choose chr circle cityhash64
+  clamp classifier classify clock_local clock_millis clock_str clock_timestamp clock_tz clock_utc cluster_id cluster_probability cluster_set coalesce
+  coalescingmergetree code_points_to_bytes code_points_to_string codepoint coercibility col_description col_length col_name collapsingmergetree collation
+  collation_key collation_key_bit collations collect collect_list collect_set color coloroklchtosrgb colorsrgbtooklch column_check column_exists column_json
+  column_list columnproperty columns_updated combinations combine compare_decfloat comparesubstrings complete_task_graphs compose compress concat concat2
+  concat_operator_oracle concat_ws concatassumeinjective concatwithseparator concatwithseparatorassumeinjective conditional_change_event
+  conditional_true_event connect_by_root connectionid connectionproperty constant_or_null contains contains_sequence contains_substr contains_token
+  contains_token_like contains_token_regexp context_info context_ngrams contingency conv convert convert_from convert_timezone convert_to convert_tz
+  convertcharset convex_hull_agg corr corr_k corr_s correlation corrmatrix corrstable cos cosd cosh cosine_similarity cosinedistance cot cotd count count_big
+  count_distinct count_if count_min_sketch count_star countdigits countequal countif countmatches countmatchescaseinsensitive countn countsubstrings
+  countsubstringscaseinsensitive countsubstringscaseinsensitiveutf8 covar covar_pop covar_samp covariance covariance_samp covarpop covarpopmatrix
+  covarpopstable covarsamp covarsampmatrix covarsampstable cramersv cramersvbiascorrected crc32 crc32ieee crc64 create_sort_key crypt crypt_gen_random cube
+  cume_dist curdate current_account current_available_roles current_aws_account current_catalog current_client current_database current_date current_datetime
+  current_groups current_ip_address current_localtime current_localtimestamp current_namespace current_query_id current_region current_request_id
+  current_resource_group current_role current_schema current_schemas current_secondary_roles current_session current_setting current_task_graphs current_time
+  current_timestamp current_timezone current_timezone_id current_transaction current_transaction_id current_user current_user_id current_version
+  current_warehouse currentdatabase currentprofiles currentqueryid currentroles currentschemas currentuser currval cursor_rowcount cursor_status curtime
+  cutfragment cutipv6 cutquerystring cutquerystringandfragment cuttofirstsignificantsubdomain cuttofirstsignificantsubdomaincustom
+  cuttofirstsignificantsubdomaincustomrfc cuttofirstsignificantsubdomaincustomwithwww cuttofirstsignificantsubdomaincustomwithwwwrfc
+  cuttofirstsignificantsubdomainrfc cuttofirstsignificantsubdomainwithwww cuttofirstsignificantsubdomainwithwwwrfc cuturlparameter cutwww cv
+  damerau_levenshtein dameraulevenshteindistance database database_list database_principal_id database_refresh_progress database_refresh_progress_by_job
+  database_size databasepropertyex datalakecatalog datalength datapartitionname datapartitionnum date date_add date_add_millis date_add_str date_bin date_cmp
+  date_cmp_timestamp date_cmp_timestamptz date_diff date_diff_millis date_diff_str date_format date_format_str date_from_parts date_from_unix_date date_parse
+  date_part date_part_millis date_part_str date_part_year date_range_millis date_range_str date_sub date_trunc date_trunc_millis date_trunc_str dateadd
+  datediff datediff_big datefromparts datename datepart datesub datetime datetime2fromparts datetime64tosnowflake datetime64tosnowflakeid datetime_add
+  datetime_diff datetime_sub datetime_trunc datetimefromparts datetimeoffsetfromparts datetimetosnowflake datetimetosnowflakeid datetimetouuidv7 datetrunc day
+  day_of_month day_of_week day_of_year dayname dayofmonth dayofweek dayofweek_iso dayofweekiso dayofyear days days_between days_to_end_of_month db_id db_name
+  dbpartitionname dbpartitionnum dbtimezone decade decfloat decfloat_format decfloat_sortkey decimal_precision decimal_scale decode decode_histogram
+  decode_json decode_oracle decodehtmlcomponent decodeurlcomponent decodeurlformcomponent decodexmlcomponent decompose decompress decompress_binary
+  decompress_string decrypt decrypt_bin decrypt_binary decrypt_bit decrypt_char decrypt_db decrypt_raw decryptbyasymkey decryptbycert decryptbykey
+  decryptbykeyautoasymkey decryptbykeyautocert decryptbypassphrase default default_func defaultprofiles defaultroles defaultvalueofargumenttype
+  defaultvalueoftypename degrees deletexml deleting deltasum deltasumtimestamp demangle dense_rank denserank depth deref des_decrypt des_encrypt detectcharset
+  detectlanguage detectlanguagemixed detectlanguageunknown detectprogramminglanguage detecttonality dexp diagonal diameter difference digest digits
+  disable_checkpoint_on_shutdown disable_object_cache disable_optimizer disable_print_progress_bar disable_profile disable_profiling disable_progress_bar
+  disable_verification disable_verify_external disable_verify_fetch_row disable_verify_parallelism disable_verify_serializer displayname distancel1 distancel2
+  distancel2squared distancelinf distancelp distinctdynamictypes distinctjsonpaths distinctjsonpathsandtypes div div0 divide dividedecimal divideornull dlog1
+  dlog10 dmetaphone domain domainrfc domainwithoutwww domainwithoutwwwrfc dot_product dotproduct double double_precision dow doy dropbbox dump
+  dumpcolumnstructure duration_to_str dynamicelement dynamictype e each edit editdist3 editdistance editdistanceutf8 element_at elt empty empty_approx_set
+  empty_blob empty_clob empty_dbclob empty_nclob emptyarraydate emptyarraydatetime emptyarrayfloat32 emptyarrayfloat64 emptyarrayint16 emptyarrayint32
+  emptyarrayint64 emptyarrayint8 emptyarraystring emptyarraytosingle emptyarrayuint16 emptyarrayuint32 emptyarrayuint64 emptyarrayuint8
+  enable_checkpoint_on_shutdown enable_object_cache enable_optimizer enable_print_progress_bar enable_profile enable_profiling enable_progress_bar
+  enable_verification enabledprofiles enabledroles encode encode_json encoded_size encodeurlcomponent encodeurlformcomponent encodexmlcomponent encrpyt
+  encrypt encrypt_aes encrypt_aes256 encrypt_raw encrypt_rc2 encrypt_tdes encryptbyasymkey encryptbycert encryptbykey encryptbypassphrase ends_with endswith
+  endswithutf8 entropy enum_code enum_first enum_last enum_range enum_range_boundary eomonth epoch epoch_ms epoch_ns epoch_us eq equal_null equals era erf
+  erfc error error_line error_message error_number error_procedure error_severity error_state errorcodetoname estimatecompressionratio euclidean_distance
+  evaluate_classifier_predictions even eventdata every exact_count_distinct existsnode exp exp10 exp2 explain_json explain_model explode explode_outer expm1
+  exponentialmovingaverage exponentialtimedecayedavg exponentialtimedecayedcount exponentialtimedecayedmax exponentialtimedecayedsum export_set extract
+  extract_semantic_categories extractall extractallgroups extractallgroupshorizontal extractallgroupsvertical extractgroups extractkeyvaluepairs
+  extractkeyvaluepairswithescaping extracttextfromhtml extracturlparameter extracturlparameternames extracturlparameters extractvalue factorial family
+  farm_fingerprint farmfingerprint64 farmhash64 favg fdiv feature_id feature_set feature_value features field file_id file_idex file_name filegroup_id
+  filegroup_name filegroupproperty fileproperty filepropertyex filesystemavailable filesystemcapacity filesystemunreserved filter finalize finalizeaggregation
+  financialinternalrateofreturn financialinternalrateofreturnextended financialnetpresentvalue financialnetpresentvalueextended find_in_set fingerprint first
+  first_day first_value first_value_respect_nulls firstline firstsignificantsubdomain firstsignificantsubdomaincustom firstsignificantsubdomaincustomrfc
+  firstsignificantsubdomainrfc firstvaluerespectnulls flamegraph flatten flattentuple float floor fmod fnv_hash forall force_checkpoint format format_bytes
+  format_date format_datetime format_ip format_nano_time format_number format_packed_ip format_pg_type format_pico_time format_string format_time
+  format_timestamp format_type format_utc_usec formatdatetime formatdatetimeinjodasyntax formatmessage formatquery formatqueryornull formatquerysingleline
+  formatquerysinglelineornull formatreadabledecimalsize formatreadablequantity formatreadablesize formatreadabletimedelta formatrow formatrownonewline
+  found_rows fqdn fragment from_base from_base32 from_base64 from_base64url from_big_endian_32 from_big_endian_64 from_binary from_csv from_days
+  from_encoded_polyline from_geojson_geometry from_hex from_ieee754_32 from_ieee754_64 from_iso8601_date from_iso8601_timestamp from_iso8601_timestamp_nanos
+  from_json from_json_strict from_tz from_unixtime from_unixtime_nanos from_utc_timestamp from_utf8 fromdayssinceyearzero fromdayssinceyearzero32
+  frommodifiedjulianday frommodifiedjuliandayornull fromunixtimestamp fromunixtimestamp64micro fromunixtimestamp64milli fromunixtimestamp64nano
+  fromunixtimestamp64second fromunixtimestampinjodasyntax fromutctimestamp fsum fullhostname fulltextcatalogproperty fulltextserviceproperty func_sha1
+  functions fusion fuzzbits gamma gccmurmurhash gcd ge gen_random_uuid gen_salt generate_array generate_column_description generate_date_array generate_series
+  generate_subscripts generate_timestamp_array generate_unique generate_uuid generaterandomstructure generateserialid generatesnowflakeid generateulid
+  generateuuidv4 generateuuidv7 generator geodistance geography_area geography_contains geography_distance geography_intersects geography_latitude
+  geography_length geography_longitude geography_point geography_within_distance geohashdecode geohashencode geohashesinbox geomcollection geomean
+  geometric_mean geometry_area geometry_contains geometry_distance geometry_filter geometry_from_hadoop_shape geometry_intersects geometry_invalid_reason
+  geometry_length geometry_nearest_points geometry_point geometry_to_bing_tiles geometry_union geometry_union_agg geometry_within_distance geometry_x
+  geometry_y geometrycollection geometrytype geotoh3 geotos2 get get_absolute_path get_array_length get_bit get_block_size get_byte get_current_time
+  get_current_timestamp get_current_ts_config get_dd_column_privileges get_dd_create_options get_dd_index_sub_part_length get_filestream_transaction_context
+  get_format get_ignore_case get_json_object get_lock get_path get_relative_path get_stage_location getansinull getbit getdate getenv gethint getmacro
+  getmaxtablenamelengthfordatabase getmergetreesetting getoskernelversion getparam getserverport getserversetting getsetting getsettingordefault
+  getsizeofenumtype getsubcolumn gettypeserializationstreams getutcdate gin_clean_pending_list glob globalin globalinignoreset globalnotin
+  globalnotinignoreset globalnotnullin globalnotnullinignoreset globalnullin globalnullinignoreset globalvariable grade_up graphitemergetree
+  great_circle_distance greatcircleangle greatcircledistance greater greaterorequals greatest greatest_common_divisor greatest_ignore_nulls group_concat
+  group_concat_unquoted group_id grouparray grouparrayif grouparrayinsertat grouparrayintersect grouparraylast grouparraymovingavg grouparraymovingsum
+  grouparraysample grouparraysorted groupbitand groupbitmap groupbitmapand groupbitmapor groupbitmapxor groupbitor groupbitxor groupconcat grouping
+  grouping_id groupnumericindexedvector groupuniqarray gt gtid_subset gtid_subtract h3cellaream2 h3cellarearads2 h3distance h3edgeangle h3edgelengthkm
+  h3edgelengthm h3exactedgelengthkm h3exactedgelengthm h3exactedgelengthrads h3getbasecell h3getdestinationindexfromunidirectionaledge h3getfaces
+  h3getindexesfromunidirectionaledge h3getoriginindexfromunidirectionaledge h3getpentagonindexes h3getres0indexes h3getresolution h3getunidirectionaledge
+  h3getunidirectionaledgeboundary h3getunidirectionaledgesfromhexagon h3hexareakm2 h3hexaream2 h3hexring h3indexesareneighbors h3ispentagon h3isresclassiii
+  h3isvalid h3kring h3line h3numhexagons h3pointdistkm h3pointdistm h3pointdistrads h3tocenterchild h3tochildren h3togeo h3togeoboundary h3toparent h3tostring
+  h3unidirectionaledgeisvalid halfmd5 hamming hamming_distance has has_any_column_privilege has_assumerole_privilege has_column_privilege
+  has_database_privilege has_dbaccess has_foreign_data_wrapper_privilege has_function_privilege has_language_privilege has_perms_by_name has_schema_privilege
+  has_sequence_privilege has_server_privilege has_table_privilege has_tablespace_privilege has_token has_type_privilege hasall hasany hascolumnintable hash
+  hash4 hash8 hash_agg hash_counts hash_md5 hash_row hash_sha1 hash_sha256 hash_sha512 hash_values hashbytes hashed_value hashedvalue hassubsequence
+  hassubsequencecaseinsensitive hassubsequencecaseinsensitiveutf8 hassubsequenceutf8 hassubstr hastoken hastokencaseinsensitive hastokencaseinsensitiveornull
+  hastokenornull haversine height hex hex_decode_binary hex_decode_string hex_encode hex_string hextoraw highlight hilbertdecode hilbertencode histogram
+  histogram_numeric hivehash hll hll_accumulate hll_cardinality hll_combine hll_count hll_count.extract hll_count.init hll_count.merge hll_count.merge_partial
+  hll_create_sketch hll_estimate hll_export hll_import hmac hmac_md5 hmac_sha1 hmac_sha256 hmac_sha512 hop hopstart host host_id host_name hostmask hostname
+  hour hours_between hstore html_entity_decode html_entity_encode human_readable_seconds hypot icebergbucket iceberghash icebergtruncate icu_calendar_names
+  icu_sort_key icu_version ident_current ident_incr ident_seed identifier identity identity_val_local idnadecode idnaencode ieee_divide if iff ifinf ifmissing
+  ifmissingornull ifnan ifnanorinf ifnotfinite ifnull ignore iif ilike ilike_escape in_search_path index index_col indexhint indexkey_property indexof
+  indexofassumesorted indexproperty inet6_aton inet6_ntoa inet_aton inet_client_addr inet_client_port inet_merge inet_ntoa inet_same_family inet_server_addr
+  inet_server_port infinity inignoreset initcap initcaputf8 initial_query_id initial_query_start_time initializeaggregation initialqueryid
+  initialquerystarttime inline inline_outer input_file_block_length input_file_block_start input_file_name insert insert_func insertchildxml inserting
+  insertxmlbefore instr instr2 instr4 instrb intdiv intdivornull intdivorzero integer interpret intersection intersection_cardinality interval interval_cmp
+  intervallengthsum intexp10 intexp2 inthash32 inthash64 intnand intnnot intnor intnxor inverse_beta_cdf inverse_normal_cdf invoker_role invoker_share
+  ipv4cidrtorange ipv4numtostring ipv4numtostringclassc ipv4stringtonum ipv4stringtonumordefault ipv4stringtonumornull ipv4toipv6 ipv6cidrtorange
+  ipv6numtostring ipv6stringtonum ipv6stringtonumordefault ipv6stringtonumornull is is_array is_bigint is_binary is_boolean is_char is_date is_date_value
+  is_decimal is_double is_explicitly_defined is_finite is_float is_free_lock is_granted_to_invoker_role is_inf is_infinite is_integer is_ipv4 is_ipv4_compat
+  is_ipv4_mapped is_ipv6 is_json_scalar is_member is_nan is_null_value is_object is_objectsigned is_real is_role_in_session is_rolemember is_scalar
+  is_smallint is_srvrolemember is_time is_timestamp_ltz is_timestamp_ntz is_timestamp_tz is_used_lock is_uuid is_valid_json is_valid_json_array is_varchar
+  isarray isatom isbitset isboolean isclosed isconstant isdate isdecimaloverflow isdynamicelementinshareddata isempty isfalse isfinite isinf isinfinite
+  isipaddressinrange isipv4string isipv6string isjson ismergetreepartcoveredby isnan isnotdistinctfrom isnotfalse isnotnull isnottrue isnull isnullable
+  isnumber isnumeric isobject isodow isoyear isstring istrue isvalidjson isvalidutf8 iszeroornull iteration_number jaccard jaccard_index jaro_similarity
+  jaro_winkler_similarity jarosimilarity jarowinkler_similarity jarowinklersimilarity javahash javahashutf16le json json_agg json_array json_array_append
+  json_array_contains json_array_contains_double json_array_contains_json json_array_contains_string json_array_elements json_array_elements_text
+  json_array_get json_array_insert json_array_length json_array_push_double json_array_push_json json_array_push_string json_arrayagg json_build_array
+  json_build_object json_compact json_contains json_contains_path json_delete_key json_depth json_detailed json_each json_each_text json_exists json_extract
+  json_extract_array json_extract_array_element_text json_extract_bigint json_extract_double json_extract_json json_extract_path json_extract_path_text
+  json_extract_scalar json_extract_string json_extract_string_array json_format json_get json_get_type json_group_array json_group_object json_group_structure
+  json_insert json_keys json_length json_loose json_memberof json_merge json_merge_patch json_merge_preserve json_modify json_object json_object_agg
+  json_object_keys json_objectagg json_overlaps json_parse json_patch json_populate_record json_populate_recordset json_pretty json_query json_query_array
+  json_quote json_remove json_replace json_schema_valid json_schema_validation_report json_search json_serialize json_serialize_plan json_serialize_sql
+  json_set json_set_double json_set_json json_set_string json_size json_splice_double json_splice_json json_splice_string json_storage_free json_storage_size
+  json_strip_nulls json_structure json_table json_to_bson json_to_record json_to_recordset json_to_tsvector json_transform json_transform_strict json_tree
+  json_tuple json_type json_typeof json_unquote json_update json_valid json_value json_value_array jsonallpaths jsonallpathswithtypes jsonarraylength
+  jsonb_agg jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_build_array jsonb_build_object jsonb_each jsonb_each_text
+  jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_agg jsonb_object_keys jsonb_path_exists jsonb_path_exists_tz
+  jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz jsonb_path_query_first jsonb_path_query_first_tz
+  jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset jsonb_pretty jsonb_set jsonb_set_lax jsonb_strip_nulls jsonb_to_record jsonb_to_recordset
+  jsonb_to_tsvector jsonb_typeof jsondynamicpaths jsondynamicpathswithtypes jsonextract jsonextractarrayraw jsonextractarrayrawcaseinsensitive jsonextractbool
+  jsonextractboolcaseinsensitive jsonextractcaseinsensitive jsonextractfloat jsonextractfloatcaseinsensitive jsonextractint jsonextractintcaseinsensitive
+  jsonextractkeys jsonextractkeysandvalues jsonextractkeysandvaluescaseinsensitive jsonextractkeysandvaluesraw jsonextractkeysandvaluesrawcaseinsensitive
+  jsonextractkeyscaseinsensitive jsonextractraw jsonextractrawcaseinsensitive jsonextractstring jsonextractstringcaseinsensitive jsonextractuint
+  jsonextractuintcaseinsensitive jsonhas jsonkey jsonlength jsonmergepatch jsonshareddatapaths jsonshareddatapathswithtypes jsontype julian julian_day
+  julianday jumpconsistenthash justify_days justify_hours justify_interval kafkamurmurhash kahan_sum keccak256 key_guid key_id key_name
+  keys.add_key_from_raw_bytes keys.keyset_chain keys.keyset_from_json keys.keyset_length keys.keyset_to_json keys.new_keyset keys.rotate_keyset
+  kolmogorovsmirnovtest kostikconsistenthash kql_array_sort_asc kql_array_sort_desc kurtosis kurtosis_pop kurtpop kurtsamp l1distance l1norm l1normalize
+  l2distance l2norm l2normalize l2squareddistance l2squarednorm lag laginframe land largesttrianglethreebuckets last last_day last_day_of_month last_insert_id
+  last_insert_rowid last_transaction last_value last_value_respect_nulls lastval lastvaluerespectnulls lazy lcase lcm le lead leadinframe learn_classifier
+  learn_libsvm_classifier learn_libsvm_regressor learn_regressor least least_common_multiple least_ignore_nulls left left_grapheme leftpad leftpadutf8
+  leftshift leftutf8 lemmatize len length length2 length4 length_grapheme lengthb lengthutf8 less lessorequals level levenshtein levenshtein_distance
+  levenshteindistance levenshteindistanceutf8 lgamma like like_escape likelihood likely line line_interpolate_point line_interpolate_points line_locate_point
+  linestring linfdistance linfnorm linfnormalize list list_aggr list_aggregate list_any_value list_append list_apply list_approx_count_distinct list_avg
+  list_bit_and list_bit_or list_bit_xor list_bool_and list_bool_or list_cat list_concat list_contains list_cosine_similarity list_count list_distance
+  list_distinct list_dot_product list_element list_entropy list_extract list_filter list_first list_grade_up list_has list_has_all list_has_any list_histogram
+  list_indexof list_inner_product list_intersect list_kurtosis list_kurtosis_pop list_last list_mad list_max list_median list_min list_mode list_pack
+  list_position list_prepend list_product list_reduce list_resize list_reverse list_reverse_sort list_select list_sem list_skewness list_slice list_sort
+  list_stddev_pop list_stddev_samp list_string_agg list_sum list_transform list_unique list_value list_var_pop list_var_samp list_where list_zip listagg ln
+  lnnvl lnot localtime localtimestamp locate locate_in_string log log10 log1p log2 logged_in_user logical_and logical_or login_history_by_user loginproperty
+  logtrace long_varchar long_vargraphic lor lowcardinalityindices lowcardinalitykeys lower lower_inc lower_inf lowerutf8 lpad lpad_oracle lpdistance lpnorm
+  lpnormalize lseg lsmode lt ltrim ltrim_oracle lttb luhn_check macaddr8_set7bit macnumtostring macstringtonum macstringtooui mad make_date make_dt_interval
+  make_interval make_ref make_set make_set_digest make_time make_timestamp make_timestamptz make_ym_interval makeaclitem makedate makedate32 makedatetime
+  makedatetime64 maketime mannwhitneyutest map map_agg map_concat map_entries map_extract map_filter map_from_arrays map_from_entries map_keys map_union
+  map_values map_zip_with mapadd mapall mapapply mapconcat mapcontains mapcontainskey mapcontainskeylike mapcontainsvalue mapcontainsvaluelike mapexists
+  mapextractkeylike mapextractvaluelike mapfilter mapfromarrays mapfromstring mapkeys mappartialreversesort mappartialsort mappopulateseries mapreversesort
+  mapsort mapsubtract mapupdate mapvalues mask mask_first_n mask_hash mask_last_n mask_show_first_n mask_show_last_n masklen master_gtid_wait master_pos_wait
+  match match_number materialize max max2 max_by max_cardinality maxif maxintersections maxintersectionsposition maxmappedarrays mbrcontains mbrcoveredby
+  mbrcovers mbrdisjoint mbrequals mbrintersects mbroverlaps mbrtouches mbrwithin md4 md5 md5_binary md5_digest md5_hex md5_number md5_number_lower
+  md5_number_lower64 md5_number_upper md5_number_upper64 mean meanztest median medianbfloat16 medianbfloat16weighted mediandd mediandeterministic medianexact
+  medianexacthigh medianexactlow medianexactweighted medianexactweightedinterpolated mediangk medianinterpolatedweighted mediantdigest mediantdigestweighted
+  mediantiming mediantimingweighted merge_set_digest mergetree mergetreepartinfo meta metadata_info metaphone metrohash64 microsecond mid midnight_seconds
+  millennium millis millis_to_local millis_to_str millis_to_tz millis_to_utc millis_to_zone_name millisecond min min2 min_active_rowversion min_by min_scale
+  minhash minhash_combine minif minmappedarrays minsamplesizecontinous minsamplesizecontinuous minsamplesizeconversion minus minute minutes_between mismatches
+  missingif mod mode modornull modulo modulolegacy moduloornull moduloorzero monotonically_increasing_id month monthname months_between mortondecode
+  mortonencode msec_to_timestamp mul multifuzzymatchallindices multifuzzymatchany multifuzzymatchanyindex multiif multilinestring multimap_agg
+  multimap_from_entries multimatchallindices multimatchany multimatchanyindex multiply multiply_alt multiplydecimal multipoint multipolygon multirange
+  multisearchallpositions multisearchallpositionscaseinsensitive multisearchallpositionscaseinsensitiveutf8 multisearchallpositionsutf8 multisearchany
+  multisearchanycaseinsensitive multisearchanycaseinsensitiveutf8 multisearchanyutf8 multisearchfirstindex multisearchfirstindexcaseinsensitive
+  multisearchfirstindexcaseinsensitiveutf8 multisearchfirstindexutf8 multisearchfirstposition multisearchfirstpositioncaseinsensitive
+  multisearchfirstpositioncaseinsensitiveutf8 multisearchfirstpositionutf8 murmur3 murmur_hash murmurhash2_32 murmurhash2_64 murmurhash3_128 murmurhash3_32
+  murmurhash3_64 name_const named_struct nan nanif nanvl nchar ne negate negative neginfif neighbor nest nested net.host net.ip_from_string net.ip_net_mask
+  net.ip_to_string net.ip_trunc net.ipv4_from_int64 net.ipv4_to_int64 net.public_suffix net.reg_domain net.safe_ip_from_string netloc netmask network new_time
+  newid newsequentialid next next_day next_month next_quarter next_week next_year nextafter nextval nfc_normalize ngramdistance ngramdistancecaseinsensitive
+  ngramdistancecaseinsensitiveutf8 ngramdistanceutf8 ngramminhash ngramminhasharg ngramminhashargcaseinsensitive ngramminhashargcaseinsensitiveutf8
+  ngramminhashargutf8 ngramminhashcaseinsensitive ngramminhashcaseinsensitiveutf8 ngramminhashutf8 ngrams ngramsearch ngramsearchcaseinsensitive
+  ngramsearchcaseinsensitiveutf8 ngramsearchutf8 ngramsimhash ngramsimhashcaseinsensitive ngramsimhashcaseinsensitiveutf8 ngramsimhashutf8
+  nls_charset_decl_len nls_charset_id nls_charset_name nls_initcap nls_lower nls_upper nlssort none_match nonnegativederivative normal normal_cdf normalize
+  normalize_and_casefold normalize_decfloat normalizedqueryhash normalizedqueryhashkeepnames normalizel1 normalizel2 normalizelinf normalizelp normalizequery
+  normalizequerykeepnames normalizeutf8nfc normalizeutf8nfd normalizeutf8nfkc normalizeutf8nfkd norml1 norml2 norml2squared normlinf normlp not
+  not_ilike_escape not_like_escape notempty notequals nothing nothingnull nothinguint64 notilike notin notinignoreset notlike notnullin notnullinignoreset now
+  now64 now_local now_millis now_str now_tz now_utc nowinblock nowinblock64 npoints nth nth_value ntile nulleq nullif nullifzero nullin nullinignoreset
+  numbers numeric_histogram numericindexedvectorallvaluesum numericindexedvectorbuild numericindexedvectorcardinality numericindexedvectorgetvalue
+  numericindexedvectorpointwiseadd numericindexedvectorpointwisedivide numericindexedvectorpointwiseequal numericindexedvectorpointwisegreater
+  numericindexedvectorpointwisegreaterequal numericindexedvectorpointwiseless numericindexedvectorpointwiselessequal numericindexedvectorpointwisemultiply
+  numericindexedvectorpointwisenotequal numericindexedvectorpointwisesubtract numericindexedvectorshortdebugstring numericindexedvectortomap numnode
+  numtodsinterval numtoyminterval nvl nvl2 nvl_to obj_description object_add object_agg object_concat object_construct object_construct_keep_null
+  object_delete object_id object_inner_pairs object_inner_values object_insert object_keys object_length object_name object_names object_pairs object_pick
+  object_put object_remove object_rename object_replace object_schema_name object_unwrap object_values objectid objectid_timestamp objectproperty
+  objectpropertyex occurrences_regex oct octet_length octetindex offset old_password one_way_hash openjson options ora_hash ord ordinal original_db_name
+  original_login overlay overlayutf8 pairs parameter parquet_kv_metadata parse parse_bignumeric parse_data_size parse_date parse_datetime parse_dirname
+  parse_dirpath parse_duration parse_filename parse_ident parse_ip parse_json parse_numeric parse_packed_ip parse_path parse_time parse_timestamp parse_url
+  parse_url_tuple parse_utc_usec parse_xml parsedatetime parsedatetime32besteffort parsedatetime32besteffortornull parsedatetime32besteffortorzero
+  parsedatetime64 parsedatetime64besteffort parsedatetime64besteffortornull parsedatetime64besteffortorzero parsedatetime64besteffortus
+  parsedatetime64besteffortusornull parsedatetime64besteffortusorzero parsedatetime64injodasyntax parsedatetime64injodasyntaxornull
+  parsedatetime64injodasyntaxorzero parsedatetime64ornull parsedatetime64orzero parsedatetimebesteffort parsedatetimebesteffortornull
+  parsedatetimebesteffortorzero parsedatetimebesteffortus parsedatetimebesteffortusornull parsedatetimebesteffortusorzero parsedatetimeinjodasyntax
+  parsedatetimeinjodasyntaxornull parsedatetimeinjodasyntaxorzero parsedatetimeornull parsedatetimeorzero parsename parsereadablesize parsereadablesizeornull
+  parsereadablesizeorzero parsetimedelta partitionid password_func path pathfull patindex pclose percent_rank percentile percentile_approx percentile_cont
+  percentile_disc percentrank period_add period_diff permissions permute pg_backend_pid pg_client_encoding pg_column_size pg_size_pretty pg_sleep pg_typeof
+  pgp_pub_decrypt pgp_pub_encrypt pgp_sym_decrypt pgp_sym_encrypt phraseto_tsquery pi pivot plainto_tsquery platform plus pmod pmodornull point
+  pointinellipses pointinpolygon policy_context policy_references poly_length polygon polygonareacartesian polygonareaspherical polygonconvexhullcartesian
+  polygonperimetercartesian polygonperimeterspherical polygonsdistancecartesian polygonsdistancespherical polygonsequalscartesian polygonsintersectcartesian
+  polygonsintersectioncartesian polygonsintersectionspherical polygonsintersectspherical polygonssymdifferencecartesian polygonssymdifferencespherical
+  polygonsunioncartesian polygonsunionspherical polygonswithincartesian polygonswithinspherical port portrfc posexplode posexplode_outer posinfif position
+  position_regex positioncaseinsensitive positioncaseinsensitiveutf8 positionutf8 positive positive_modulo positive_modulo_or_null positivemodulo
+  positivemoduloornull posstr pow power powermultiset powermultiset_by_cardinality pqserverversion pragma_collations pragma_database_size pragma_metadata_info
+  pragma_platform pragma_show pragma_storage_info pragma_user_agent pragma_version prefix presentnnv presentv prev previous previous_day printf prior product
+  proportionsztest protocol pseudonymise pseudonymize publishingservername punycodedecode punycodeencode pwdcompare pwdencrypt qdigest_agg qualify quantile
+  quantile_cont quantile_disc quantilebfloat16 quantilebfloat16weighted quantiledd quantiledeterministic quantileexact quantileexactexclusive
+  quantileexacthigh quantileexactinclusive quantileexactlow quantileexactweighted quantileexactweightedinterpolated quantilegk quantileinterpolatedweighted
+  quantiles quantilesbfloat16 quantilesbfloat16weighted quantilesdd quantilesdeterministic quantilesexact quantilesexactexclusive quantilesexacthigh
+  quantilesexactinclusive quantilesexactlow quantilesexactweighted quantilesexactweightedinterpolated quantilesgk quantilesinterpolatedweighted
+  quantilestdigest quantilestdigestweighted quantilestiming quantilestimingweighted quantiletdigest quantiletdigestweighted quantiletiming
+  quantiletimingweighted quantize quarter query_history_by_warehouse query_id queryid querystring querystringandfragment quote quote_ident quote_literal
+  quote_nullable quotename radians radius raise raise_error rand rand32 rand64 randbernoulli randbinomial randcanonical randchisquared randconstant
+  randexponential randfisherf randlognormal randn randnegativebinomial randnormal random random_bytes randomblob randomfixedstring randomprintableascii
+  randomstring randomstringutf8 randpoisson randstr randstudentt randuniform range range_agg range_bucket range_intersect_agg range_merge rank rankcorr
+  ratio_to_report rawtohex rawtonhex readwkblinestring readwkbmultilinestring readwkbmultipolygon readwkbpoint readwkbpolygon readwktlinestring
+  readwktmultilinestring readwktmultipolygon readwktpoint readwktpolygon readwktring reboot_cluster rec2xml redact reduce reduce_agg ref reftohex
+  regex_contains regex_like regex_matches regex_position regex_replace regex_split regexp regexp_contains regexp_count regexp_escape regexp_extract
+  regexp_extract_all regexp_full_match regexp_instr regexp_like regexp_match regexp_match_count regexp_matches regexp_position regexp_replace regexp_split
+  regexp_split_to_array regexp_split_to_table regexp_substr regexp_substr_all regexpextract regexpquotemeta regionhierarchy regionin regiontoarea regiontocity
+  regiontocontinent regiontocountry regiontodistrict regiontoname regiontopopulation regiontotopcontinent regr_avgx regr_avgy regr_count regr_icpt
+  regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy regr_valx regr_valy regress reinterpret reinterpretasdate reinterpretasdatetime
+  reinterpretasfixedstring reinterpretasfloat32 reinterpretasfloat64 reinterpretasint128 reinterpretasint16 reinterpretasint256 reinterpretasint32
+  reinterpretasint64 reinterpretasint8 reinterpretasstring reinterpretasuint128 reinterpretasuint16 reinterpretasuint256 reinterpretasuint32
+  reinterpretasuint64 reinterpretasuint8 reinterpretasuuid release_all_locks release_lock remainder render repeat repeat_row replace replace_oracle replaceall
+  replaceone replaceregexpall replaceregexpone replacingmergetree replicate replicated replication_group_refresh_progress
+  replication_group_refresh_progress_by_job reservoir_quantile retention reverse reverseutf8 revision rgb rid rid_bit right right_grapheme rightpad
+  rightpadutf8 rightshift rightutf8 rint ripemd160 rlike roles_graphml rollup round round_even round_timestamp roundage roundbankers rounddown roundduration
+  roundtoexp2 row row_count row_number row_security_active row_to_json rowcount_big rowidtochar rowidtonchar rownumberinallblocks rownumberinblock rpad
+  rpad_oracle rrn rtrim rtrim_oracle rtrimmed_length runningaccumulate runningconcurrency runningdifference runningdifferencestartingwithfirstvalue
+  s2_cellidfrompoint s2_coveringcellids s2capcontains s2capunion s2cellsintersect s2getneighbors s2rectadd s2rectcontains s2rectintersection s2rectunion
+  s2togeo safe_add safe_cast safe_convert_bytes_to_string safe_divide safe_multiply safe_negate safe_offset safe_ordinal safe_subtract scalar scalarproduct
+  scale schema schema_id schema_name schema_of_csv schema_of_json scn_to_timestamp scope_identity score search search_meta search_score searchall searchany
+  sec_to_time sec_to_timestamp seclabel seclabel_by_name seclabel_to_char second seconds_between sem sentences seq1 seq2 seq4 seq8 sequence sequencecount
+  sequencematch sequencematchevents sequencenextnode seriesdecomposestl seriesoutliersdetecttukey seriesperioddetectfft serverproperty servertimezone
+  serveruuid session_context session_user session_window sessionproperty sessiontimezone set set_bit set_byte set_config set_masklen sets setseed setval
+  setvar setweight sha sha1 sha1_binary sha1_hex sha2 sha224 sha256 sha2_binary sha2_hex sha3 sha384 sha512 sha512_256 shardcount shardnum shared shiftleft
+  shiftright shiftrightunsigned shobj_description show show_databases showcertificate shuffle sigmoid sign signbit signbyasymkey signbycert signum similarity
+  simplejsonextractbool simplejsonextractfloat simplejsonextractint simplejsonextractraw simplejsonextractstring simplejsonextractuint simplejsonhas
+  simplelinearregression simplify_geometry sin sind singlevalueornull sinh siphash128 siphash128keyed siphash128reference siphash128referencekeyed siphash64
+  siphash64keyed size skew skewness skewpop skewsamp skeys sleep sleepeachrow slice slice_num slope sm3 smalldatetimefromparts snowflakeidtodatetime
+  snowflakeidtodatetime64 snowflaketodatetime snowflaketodatetime64 some sort_array soundex source_pos_wait space spark_partition_id sparkbar sparsegrams
+  sparsegramshashes sparsegramshashesutf8 sparsegramsutf8 spatial_partitioning spatial_partitions specifictype split split_part split_to_array split_to_map
+  split_to_multimap split_to_table splitbyalpha splitbychar splitbynonalpha splitbyregexp splitbystring splitbywhitespace spooky_hash_v2_32 spooky_hash_v2_64
+  sprintf sqid sqiddecode sqidencode sql_variant_property sqlite_compileoption_get sqlite_compileoption_used sqlite_offset sqlite_source_id sqlite_version
+  sqrt square st_addpoint st_angle st_area st_asbinary st_asewkb st_asewkt st_asgeojson st_astext st_aswkb st_aswkt st_azimuth st_boundary st_boundingbox
+  st_buffer st_buffer_strategy st_bufferwithtolerance st_centroid st_centroid_agg st_closestpoint st_clusterdbscan st_collect st_contains st_containsproperly
+  st_convexhull st_coorddim st_coveredby st_covers st_crosses st_difference st_dimension st_disjoint st_distance st_distance_sphere st_distancesphere st_dump
+  st_dwithin st_endpoint st_envelope st_envelopeaspts st_equals st_extent st_exteriorring st_force2d st_force3d st_force3dm st_force3dz st_force4d
+  st_frechetdistance st_geogfrom st_geogfromgeohash st_geogfromgeojson st_geogfromtext st_geogfromwkb st_geogpoint st_geogpointfromgeohash st_geographyfromwkb
+  st_geographyfromwkt st_geohash st_geom_point st_geomcollfromtext st_geomcollfromwkb st_geometries st_geometryfromtext st_geometryfromwkb st_geometryfromwkt
+  st_geometryn st_geometrytype st_geomfrombinary st_geomfromewkb st_geomfromewkt st_geomfromgeojson st_geomfromtext st_geomfromwkb st_hausdorffdistance
+  st_interiorringn st_interiorrings st_intersection st_intersects st_intersectsbox st_isclosed st_iscollection st_isempty st_ispolygonccw st_ispolygoncw
+  st_isring st_issimple st_isvalid st_latfromgeohash st_latitude st_length st_length2d st_lengthsphere st_linefrommultipoint st_linefromtext st_linefromwkb
+  st_lineinterpolatepoint st_lineinterpolatepoints st_linestring st_longfromgeohash st_longitude st_m st_makeenvelope st_makegeompoint st_makeline
+  st_makepoint st_makepolygon st_makepolygonoriented st_maxdistance st_memsize st_mlinefromtext st_mlinefromwkb st_mmax st_mmin st_mpointfromtext
+  st_mpointfromwkb st_mpolyfromtext st_mpolyfromwkb st_multi st_multipoint st_ndims st_npoints st_nrings st_numgeometries st_numinteriorring
+  st_numinteriorrings st_numpoints st_overlaps st_perimeter st_perimeter2d st_point st_pointatdistance st_pointfromgeohash st_pointfromtext st_pointfromwkb
+  st_pointn st_points st_polyfromtext st_polyfromwkb st_polygon st_relate st_removepoint st_reverse st_setpoint st_setsrid st_simplify st_snaptogrid st_srid
+  st_startpoint st_swapxy st_symdifference st_touches st_transform st_union st_union_agg st_validate st_within st_x st_xmax st_xmin st_y st_ymax st_ymin st_z
+  st_zmax st_zmin stack standard_hash starts_with startswith startswithutf8 statement_digest statement_digest_text statement_timestamp stats_binomial_test
+  stats_crosstab stats_date stats_f_test stats_ks_test stats_mode stats_mw_test stats_one_way_anova stats_t_test_indep stats_t_test_indepu stats_t_test_one
+  stats_t_test_paired stats_wsr_test std stddev stddev_pop stddev_samp stddevpop stddevpopstable stddevsamp stddevsampstable stdev stdevp stem
+  stochasticlinearregression stochasticlogisticregression storage_info str str_split str_split_regex str_to_date str_to_duration str_to_map str_to_millis
+  str_to_tz str_to_utc str_to_zone_name strcmp strftime strftime_utc_usec string string_agg string_escape string_split string_split_regex string_to_array
+  string_to_table stringbytesentropy stringbytesuniq stringjaccardindex stringjaccardindexutf8 stringtoh3 strip strip_accents strip_null_value strleft strlen
+  strpos strptime strright strtok strtok_split_to_table strtok_to_array strtol struct struct_extract struct_insert struct_pack structuretocapnprotoschema
+  structuretoprotobufschema studentttest stuff subarray subbitmap subdate substr substr2 substr4 substr_oracle substrb substring substring_grapheme
+  substring_index substring_regex substringindex substringindexutf8 substringutf8 subtime subtract subtractdays subtracthours subtractinterval
+  subtractmicroseconds subtractmilliseconds subtractminutes subtractmonths subtractnanoseconds subtractquarters subtractseconds subtracttupleofintervals
+  subtractweeks subtractyears suffix suffixes sum sum_no_overflow sumcount sumif sumkahan summapfiltered summapfilteredwithoverflow summappedarrays
+  summapwithoverflow summary summingmergetree sumwithoverflow supportsbbox suppress_redundant_updates_trigger surrogate_key suser_id suser_name suser_sid
+  suser_sname svals svg switchoffset symkeyproperty synonyms sys.fn_varbintohexstr sys_connect_by_path sys_context sys_extract_utc sys_guid sys_typeid
+  sys_xmlagg sys_xmlgen sysdate sysdatetime sysdatetimeoffset system_user systimestamp sysutcdatetime table_name table_schema tag_references
+  tag_references_all_columns tag_references_with_lineage tan tand tanh task_dependents tcpport tdigest_agg test_all_types test_vector_types text_to_int_alt
+  text_to_numeric_alt textlen textptr textvalid tgamma theilsu this_month this_quarter this_week this_year throwif tid time time_add time_bucket
+  time_bucket_gapfill time_diff time_format time_from_parts time_slice time_sub time_to_sec time_trunc timeadd timediff timefromparts timeofday
+  timeseriesdeltatogrid timeseriesderivtogrid timeseriesfromgrid timeseriesgrouparray timeseriesideltatogrid timeseriesidtotags timeseriesidtotagsgroup
+  timeseriesinstantdeltatogrid timeseriesinstantratetogrid timeseriesiratetogrid timeserieslasttogrid timeserieslasttwosamples timeseriespredictlineartogrid
+  timeseriesrange timeseriesratetogrid timeseriesresampletogridwithstaleness timeseriesstoretags timeseriestagsgrouptotags timeslot timeslots timestamp
+  timestamp_add timestamp_cmp timestamp_cmp_date timestamp_cmp_timestamptz timestamp_diff timestamp_format timestamp_from_parts timestamp_iso timestamp_micros
+  timestamp_millis timestamp_objectid timestamp_seconds timestamp_sub timestamp_to_msec timestamp_to_scn timestamp_to_sec timestamp_to_usec timestamp_trunc
+  timestampadd timestampdiff timestampdiff_big timestamptz_cmp timestamptz_cmp_date timestamptz_cmp_timestamp timezone timezone_hour timezone_minute
+  timezoneof timezoneoffset title tld to_array to_ascii to_base to_base32 to_base64 to_base64url to_big_endian_32 to_big_endian_64 to_binary to_binary_double
+  to_binary_float to_boolean to_centuries to_char to_clob to_code_points to_csv to_date to_days to_decades to_decimal to_double to_dsinterval
+  to_encoded_polyline to_geography to_geojson_geometry to_geometry to_hex to_hours to_ieee754_32 to_ieee754_64 to_iso8601 to_json to_json_string to_jsonb
+  to_lob to_microseconds to_millennia to_milliseconds to_minutes to_months to_multi_byte to_nchar to_nclob to_number to_numeric to_object to_regclass
+  to_regcollation to_regnamespace to_regoper to_regoperator to_regproc to_regprocedure to_regrole to_regtype to_seconds to_single_byte to_spherical_geography
+  to_time to_timestamp to_timestamp_ltz to_timestamp_ntz to_timestamp_tz to_tsquery to_tsvector to_unix_timestamp to_unixtime to_utc_timestamp to_utf8
+  to_varchar to_variant to_weeks to_xml to_years to_yminterval toarray toatom tobfloat16 tobfloat16ornull tobfloat16orzero tobool toboolean tocolumntypename
+  todate todate32 todate32ordefault todate32ornull todate32orzero todateordefault todateornull todateorzero todatetime todatetime32 todatetime64
+  todatetime64ordefault todatetime64ornull todatetime64orzero todatetimeoffset todatetimeordefault todatetimeornull todatetimeorzero today todayofmonth
+  todayofweek todayofyear todayssinceyearzero todecimal128 todecimal128ordefault todecimal128ornull todecimal128orzero todecimal256 todecimal256ordefault
+  todecimal256ornull todecimal256orzero todecimal32 todecimal32ordefault todecimal32ornull todecimal32orzero todecimal64 todecimal64ordefault
+  todecimal64ornull todecimal64orzero todecimalstring tofixedstring tofloat32 tofloat32ordefault tofloat32ornull tofloat32orzero tofloat64 tofloat64ordefault
+  tofloat64ornull tofloat64orzero tohour toint128 toint128ordefault toint128ornull toint128orzero toint16 toint16ordefault toint16ornull toint16orzero
+  toint256 toint256ordefault toint256ornull toint256orzero toint32 toint32ordefault toint32ornull toint32orzero toint64 toint64ordefault toint64ornull
+  toint64orzero toint8 toint8ordefault toint8ornull toint8orzero tointerval tointervalday tointervalhour tointervalmicrosecond tointervalmillisecond
+  tointervalminute tointervalmonth tointervalnanosecond tointervalquarter tointervalsecond tointervalweek tointervalyear toipv4 toipv4ordefault toipv4ornull
+  toipv4orzero toipv6 toipv6ordefault toipv6ornull toipv6orzero toisoweek toisoyear tojsonstring tokenise tokenize tokens tolastdayofmonth tolastdayofweek
+  tolowcardinality tomillisecond tominute tomodifiedjulianday tomodifiedjuliandayornull tomonday tomonth tomonthnumsinceepoch tonullable tonumber toobject top
+  topk topkweighted topleveldomain topleveldomainrfc toquarter torelativedaynum torelativehournum torelativeminutenum torelativemonthnum torelativequarternum
+  torelativesecondnum torelativeweeknum torelativeyearnum tosecond tostartofday tostartoffifteenminutes tostartoffiveminute tostartoffiveminutes tostartofhour
+  tostartofinterval tostartofisoyear tostartofmicrosecond tostartofmillisecond tostartofminute tostartofmonth tostartofnanosecond tostartofquarter
+  tostartofsecond tostartoftenminutes tostartofweek tostartofyear tostring tostringcuttozero total total_changes totalorder totime totime64 totime64ornull
+  totime64orzero totimeornull totimeorzero totimewithfixeddate totimezone totypename touint128 touint128ordefault touint128ornull touint128orzero touint16
+  touint16ordefault touint16ornull touint16orzero touint256 touint256ordefault touint256ornull touint256orzero touint32 touint32ordefault touint32ornull
+  touint32orzero touint64 touint64ordefault touint64ornull touint64orzero touint8 touint8ordefault touint8ornull touint8orzero tounixtimestamp
+  tounixtimestamp64micro tounixtimestamp64milli tounixtimestamp64nano tounixtimestamp64second toutctimestamp touuid touuidordefault touuidornull touuidorzero
+  tovalidutf8 toweek toyear toyearnumsinceepoch toyearweek toyyyymm toyyyymmdd toyyyymmddhhmmss transaction_timestamp transactionid transactionlatestsnapshot
+  transactionoldestsnapshot transform transform_keys transform_values translate translate_regex translateutf8 treat trigger_nestlevel trim trim_array
+  trim_oracle trim_scale trimboth trimleft trimright trunc trunc_timestamp truncate try try_add try_base64_decode_binary try_base64_decode_string try_cast
+  try_convert try_divide try_hex_decode_binary try_hex_decode_string try_parse try_parse_json try_strptime try_to_binary try_to_boolean try_to_date
+  try_to_decimal try_to_double try_to_geography try_to_geometry try_to_number try_to_numeric try_to_time try_to_timestamp try_to_timestamp_ltz
+  try_to_timestamp_ntz try_to_timestamp_tz try_variant_get trybase32decode trybase58decode trybase64decode trybase64urldecode trydecrypt tryidnaencode
+  trypunycodedecode ts_debug ts_delete ts_filter ts_headline ts_lexize ts_parse ts_rank ts_rank_cd ts_token_type tsquery_phrase tsvector tsvector_to_array
+  tsvector_update_trigger tsvector_update_trigger_column tumble tumbleend tumblestart tuple tupleconcat tupledivide tupledividebynumber tupleelement
+  tuplehammingdistance tupleintdiv tupleintdivbynumber tupleintdivorzero tupleintdivorzerobynumber tupleminus tuplemodulo tuplemodulobynumber tuplemultiply
+  tuplemultiplybynumber tuplenames tuplenegate tupleplus tupletonamevaluepairs txid_current txid_current_if_assigned txid_current_snapshot txid_snapshot_xip
+  txid_snapshot_xmax txid_snapshot_xmin txid_status txid_visible_in_snapshot type_id type_name type_schema typeof typeproperty tz_offset ucase uid
+  ulidstringtodatetime unaccent unaryminus unbase64 unbin uncompress uncompressed_length unhex unicode unicode_str uniform union_extract union_tag union_value
+  uniq uniqcombined uniqcombined64 uniqexact uniqhll12 uniqtheta uniqthetaintersect uniqthetanot uniqthetaunion unique uniqueidentifier uniqupto unistr
+  unix_date unix_micros unix_millis unix_seconds unix_timestamp unixepoch unlikely unnest unpack unpivot unpivot_list update updatexml updating upper
+  upper_inc upper_inf upperutf8 uptime url_decode url_encode url_extract_fragment url_extract_host url_extract_parameter url_extract_path url_extract_port
+  url_extract_protocol url_extract_query urlhash urlhierarchy urlpathhierarchy usec_to_timestamp user user_agent user_id user_name userenv utc_date utc_time
+  utc_timestamp utc_usec_to_day utc_usec_to_hour utc_usec_to_month utc_usec_to_week utc_usec_to_year utctimestamp uuid uuid_extract_timestamp
+  uuid_extract_version uuid_generate_v4 uuid_short uuid_string uuid_to_bin uuidnumtostring uuidstringtonum uuidtonum uuidv4 uuidv7 uuidv7todatetime validate
+  validate_password_strength validate_pipe_load validatenestedarraysizes value value_at_quantile values values_at_quantiles var var_pop var_samp
+  varbinary_format varchar_bit_format varchar_format varchar_format_binary varchar_format_bit variance variance_pop variance_samp variant_get variantelement
+  varianttype varp varpop varpopstable varsamp varsampstable vector_sub vector_type vectordifference vectorsum verify_external verify_fetch_row
+  verify_group_for_user verify_parallelism verify_role_for_user verify_serializer verify_trusted_context_role_for_user verifysignedbyasymkey
+  verifysignedbycert version versionedcollapsingmergetree visiblewidth visitparamextractbool visitparamextractfloat visitparamextractint visitparamextractraw
+  visitparamextractstring visitparamextractuint visitparamhas vitess_hash vsize websearch_to_tsquery week week_iso week_of_year weekday weekday_millis
+  weekday_str weekiso weekofyear weeks_between weight_string welchttest which_secret width width_bucket widthbucket wilson_interval_lower
+  wilson_interval_upper window windowfunnel windowid with_timezone wkb wkt word_similarity word_stem wordshingleminhash wordshingleminhasharg
+  wordshingleminhashargcaseinsensitive wordshingleminhashargcaseinsensitiveutf8 wordshingleminhashargutf8 wordshingleminhashcaseinsensitive
+  wordshingleminhashcaseinsensitiveutf8 wordshingleminhashutf8 wordshinglesimhash wordshinglesimhashcaseinsensitive wordshinglesimhashcaseinsensitiveutf8
+  wordshinglesimhashutf8 wrap wsrep_last_seen_gtid wsrep_last_written_gtid wsrep_sync_wait_upto_gtid wyhash64 xact_state xml_is_well_formed
+  xml_is_well_formed_content xml_is_well_formed_document xmlagg xmlattributes xmlcdata xmlcolattval xmlcomment xmlconcat xmldocument xmlelement xmlexists
+  xmlforest xmlget xmlgroup xmlnamespaces xmlparse xmlpi xmlroot xmlrow xmlsequence xmlserialize xmltable xmltext xmltype xmlvalidate xmlxsrobjectid xor xpath
+  xpath_boolean xpath_double xpath_exists xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string xsltransform xxh3 xxhash32 xxhash64
+  yandexconsistenthash year year_of_week yearofweek yearofweekiso years_between yearweek yesterday ymd_between yow yyyymmddhhmmsstodatetime
+  yyyymmddhhmmsstodatetime64 yyyymmddtodate yyyymmddtodate32 zeroblob zeroifnull zeros zip zip_with zipf zoned zookeepersessionuptime`);

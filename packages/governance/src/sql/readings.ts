@@ -1,0 +1,51 @@
+import { normalise } from "../classification/normalise.ts";
+import { dialectOf } from "./dialect-of.ts";
+import { LEXES, type Lexis, peculiarities, writtenPlainly } from "./lexis.ts";
+
+/**
+ * The texts that a statement may be, in words that all dialects read alike: as it stands; where dialects differ in what is a comment and what a text, as each of them reads it, or as the named one does; with
+ * and without what MySQL runs under a condition; and with its look-alikes and invisible characters folded. One for most texts, and that is the text itself.
+ */
+export function readingsOf(sql: string, dialect?: string): readonly string[] {
+  const found = new Set<string>();
+  for (const text of foldings(sql)) for (const reading of lexicalReadings(text, dialect)) found.add(reading);
+  return [...found];
+}
+
+function lexicalReadings(sql: string, dialect: string | undefined): readonly string[] {
+  const kinds = peculiarities(sql);
+  if (kinds.length === 0) return [sql];
+  const named = dialectOf(dialect);
+  const lexes = named === undefined ? Object.values(LEXES) : [LEXES[named] ?? {}];
+  const found = new Set<string>();
+  const tried = new Set<string>();
+  for (const lexis of lexes.flatMap(withAndWithoutConditional)) {
+    const key = kinds.filter((kind) => lexis[kind] === true).join();
+    if (tried.has(key)) continue;
+    tried.add(key);
+    const text = writtenPlainly(sql, lexis);
+    if (text !== undefined) found.add(text);
+  }
+  return found.size === 0 ? [sql] : [...found];
+}
+
+/** Which conditions hold is known to the server alone. */
+function withAndWithoutConditional(lexis: Lexis): readonly Lexis[] {
+  const { conditional, ...rest } = lexis;
+  return conditional === undefined ? [lexis] : [lexis, rest];
+}
+
+const PLAIN = /^[\t\n\v\f\r\x20-\x7e]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1f\x7f]+/gu;
+/** Those that every parser takes. */
+const BLANKS = /[ \t]+/g;
+
+/** A text with odd characters: as it stands, folded, and folded with blanks in the place of what cannot be seen. */
+function foldings(sql: string): readonly string[] {
+  if (PLAIN.test(sql)) return [sql];
+  // What is a look-alike shows where its neighbours are folded.
+  const folded = ["", " "].map((instead) => normalise(normalise(sql.replace(INVISIBLE, instead)).text).text);
+  const same = sql.replace(BLANKS, " ");
+  return [...new Set([sql, ...folded.filter((text) => text.replace(BLANKS, " ") !== same)])];
+}
