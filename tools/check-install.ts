@@ -1,6 +1,7 @@
 /**
  * Packs every package twice, which must give the same bytes, and installs the CLI in an empty folder as a stranger would, from a registry
- * that has our tarballs: what is there afterwards must be what is locked here. Needs `npm run build` first.
+ * that has our tarballs: what is there afterwards must be what is locked here. The libraries are installed likewise, and whatever a
+ * stranger may do with them is done (`strangers.ts`). Needs `npm run build` first.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openRegistry, type Packed, packAll } from "./own-registry.ts";
 import { type Lock, shrinkwrapOf } from "./shrinkwrap.ts";
+import { checkStranger, openStranger } from "./strangers.ts";
 
 const problems: string[] = [];
 const dir = mkdtempSync(join(tmpdir(), "seneschal-install-"));
@@ -26,10 +28,14 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 for (const problem of problems) console.error(problem);
-console.log(problems.length === 0 ? "ok   packs twice alike, and installs what is locked" : "BAD  packing or installing");
+console.log(
+  problems.length === 0
+    ? "ok   packs twice alike, installs what is locked, and runs outside"
+    : "BAD  packing, installing or running outside",
+);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** `npm install @seneschal/cli`, where ours is the registry of the scope. */
+/** `npm install @seneschal/cli`, where ours is the registry of the scope; then the same of the libraries, with programs that use them. */
 async function install(packed: readonly Packed[]): Promise<void> {
   const registry = await openRegistry(packed, join(dir, "first"));
   try {
@@ -39,6 +45,9 @@ async function install(packed: readonly Packed[]): Promise<void> {
     const said = execFileSync(join(folder, "node_modules/.bin/seneschal"), ["--version"], { encoding: "utf8" }).trim();
     if (!said.endsWith(packed.find(({ name }) => name === "@seneschal/cli")?.version ?? "?"))
       problems.push(`the installed command says: ${said}`);
+    const library = join(dir, "library");
+    await openStranger(registry, library);
+    problems.push(...(await checkStranger(library)));
   } finally {
     registry.close();
   }

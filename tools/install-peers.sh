@@ -43,6 +43,11 @@ npm install --silent --no-audit --no-fund --prefix .peers/pkcs11 ${headers:+--no
   echo "not installed: pkcs11js"
   status=1
 }
+# Two more runtimes.
+npm install --silent --no-audit --no-fund --prefix .peers/runtimes bun@1.4.5 deno@2.9.6 || {
+  echo "not installed: bun, deno"
+  status=1
+}
 if command -v go >/dev/null; then
   GOBIN="$PWD/.peers/bin" go install helm.sh/helm/v3/cmd/helm@v3.18.6 || {
     echo "not installed: helm"

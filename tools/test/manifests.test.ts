@@ -71,21 +71,25 @@ describe.each(names)("%s", (name) => {
     expect(changelog.includes(`\n## ${manifest.version}\n`) || changesets.includes(`"${manifest.name}": `)).toBe(true);
   });
 
-  test("has a README: how to install it, every entry, and a program that is one of the examples", () => {
+  test("has a README: how to install it, every entry, and programs that are examples, with what they need", () => {
     const page = text("README.md");
     expect(page.split("\n")[0]).toBe(`# ${manifest.name}`);
-    const install = /^npm install (?:--global )?(.*)$/m.exec(page)?.[1]?.split(" ") ?? [];
-    expect(install).toContain(manifest.name);
+    const install = [...page.matchAll(/^npm install (?:--global |--save-dev )?(.*)$/gm)].flatMap(([, line = ""]) =>
+      line.split(" "),
+    );
+    expect(install[0]).toBe(manifest.name);
     const imports = entries.filter(([door]) => door !== "./package.json").map(([door]) => manifest.name + door.slice(1));
     expect([...page.matchAll(/^\| `([^`]+)`/gm)].map(([, entry]) => entry).sort(), "the table of entries").toEqual(
       imports.sort(),
     );
     if (manifest.exports === undefined) return; // A command: its page is run by its own tests.
-    const [program = "", ...others] = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block]) => block);
-    expect(others).toEqual([]);
-    expect(examples.get(program), "the program is a file of examples/, letter by letter").toBeDefined();
-    for (const [, from = ""] of program.matchAll(/from "((?:@[^/"]+\/)?[^/"]+)/g))
-      if (!from.startsWith("node:")) expect(install, `${examples.get(program)} imports it`).toContain(from);
+    const programs = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
+    expect(programs).not.toEqual([]);
+    for (const program of programs) {
+      expect(examples.get(program), "the program is a file of examples/, letter by letter").toBeDefined();
+      for (const [, from = ""] of program.matchAll(/from "((?:@[^/"]+\/)?[^/"]+)/g))
+        if (!from.startsWith("node:")) expect(install, `${examples.get(program)} imports it`).toContain(from);
+    }
   });
 
   test("names files that exist in its README", () => {
@@ -131,6 +135,17 @@ function admits(range: string, version: string): boolean {
   const grown = from.map((part, i) => (is[i] ?? 0) - part).find((difference) => difference !== 0) ?? 0;
   return from.slice(0, kept + 1).every((part, i) => part === is[i]) && grown >= 0;
 }
+
+test("every example stands on a page", () => {
+  const pages = [
+    ...names.map((name) => `packages/${name}/README.md`),
+    ...readdirSync(join(ROOT, "docs")).map((file) => `docs/${file}`),
+  ]
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => readFileSync(join(ROOT, file), "utf8"))
+    .join("\n");
+  expect([...examples].filter(([text]) => !pages.includes(`\`\`\`ts\n${text}\`\`\`\n`)).map(([, file]) => file)).toEqual([]);
+});
 
 test("every back end of the adapters is an optional peer that the command ships, and no module is unreadable without it", () => {
   const { peerDependencies, peerDependenciesMeta } = json("packages/adapters/package.json");

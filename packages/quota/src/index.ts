@@ -29,6 +29,7 @@ export {
   isTerminal,
   TRANSITIONS,
 } from "./state/allocation.ts";
+export { type AllocationAsked, allocationRequest } from "./state/allocation-request.ts";
 export { decodeState, encodePieces, encodeState, stateHash } from "./state/encoding.ts";
 export { holdingOf } from "./state/holdings.ts";
 export { type ComputeNode, NODE_STATES, type NodeInventory, type NodeState, ownerOf, stateOf, versionOf } from "./state/node.ts";

@@ -1,5 +1,6 @@
 import type { Command } from "../command.ts";
 import type { AllocationRequest } from "../state/allocation.ts";
+import { allocationRequest } from "../state/allocation-request.ts";
 import type { NodeInventory } from "../state/node.ts";
 
 /** A command without its id and who gave it. */
@@ -23,24 +24,4 @@ export const INVENTORY: NodeInventory = {
 };
 
 /** A request for one node for an hour, to be spread and changed. */
-export const REQUEST: AllocationRequest = {
-  tenant: "physics",
-  user: "ada",
-  project: null,
-  vcluster: "default",
-  entrypoint: "true",
-  nodes: 1,
-  minNodes: 1,
-  walltimeHours: 1,
-  lifecycle: "bounded",
-  requeuePolicy: "never",
-  maxRequeue: 3,
-  image: null,
-  sensitive: false,
-  priorityClass: 5,
-  checkpoint: "none",
-  gpuType: null,
-  gpusPerNode: null,
-  datasets: [],
-  labels: {},
-};
+export const REQUEST: AllocationRequest = allocationRequest({ tenant: "physics", user: "ada", entrypoint: "true" });

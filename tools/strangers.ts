@@ -1,0 +1,199 @@
+/**
+ * What a stranger does with the packages, in a folder with nothing else: installs them from the registry, imports and requires every entry, compiles
+ * the programs that our pages show under both ways of resolution, runs each, and bundles for a browser.
+ */
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { build as esbuild } from "esbuild";
+import { build as vite } from "vite";
+import type { OwnRegistry } from "./own-registry.ts";
+
+/** The programs of the examples, by what each shows. A new example is one of them by itself. */
+export const PROGRAMS = readdirSync("examples").filter((file) => file.endsWith(".ts"));
+
+const TYPES = ["@types/node", "@types/express"];
+
+/** What runs in a page as it does in Node: every pure entry is in the bundle. */
+const PAGE = `
+import { isCoded } from "@seneschal/kernel";
+import { createWorkspace } from "@seneschal/core/keys";
+import { client } from "@seneschal/contract";
+import { gatewayContract } from "@seneschal/contract/gateway";
+import { nobleCrypto } from "@seneschal/crypto";
+import { dealCrk, signWithShares } from "@seneschal/crypto/threshold";
+import { createClassifier } from "@seneschal/governance";
+import { apply, emptyState } from "@seneschal/quota";
+import { compile } from "@seneschal/rego";
+
+export async function check() {
+  const random = (length) => crypto.getRandomValues(new Uint8Array(length));
+  const { crk, shares } = dealCrk({ threshold: 2, total: 3, random });
+  const message = new TextEncoder().encode("release 1.0");
+  const two = shares.slice(1).map((share) => ({ index: share.index, data: share.encode() }));
+  const asked = [];
+  const api = client(gatewayContract, { baseUrl: "https://gateway", fetch: async (url) => (asked.push(url), new Response("{}", { status: 404 })) });
+  const failure = await api.listWorkspaces().catch((error) => error);
+  const policy = compile([{ name: "p.rego", source: "package p\\n\\nallow if input.rows < 10\\n" }]);
+  const workspace = { id: "w", org: "acme", by: "ada", name: "w", classification: "PUBLIC", mode: "standard", purpose: "p", group_id: null, crk_protected: false };
+  return {
+    signature: nobleCrypto.ed25519Verify(crk.publicKey, message, signWithShares(crk, two, message, random)),
+    policy: policy.evaluate("data.p.allow", { rows: 1 }).kind === "defined",
+    classifier: createClassifier().classify("my ssn is 536-22-8726").tags.includes("SSN"),
+    quota: apply(emptyState(), { kind: "tenant.create", id: "c", by: "root", tenant: "physics", settings: {} }, 0).ok,
+    workspace: createWorkspace(workspace, 0).state.participants.length === 1,
+    client: isCoded(failure) && asked[0].startsWith("https://gateway/api/v1/workspaces"),
+  };
+}
+`;
+
+/** The program of {@link PAGE} answers this everywhere. */
+export const CHECKED = { signature: true, policy: true, classifier: true, quota: true, workspace: true, client: true };
+
+/** Every entry that can be imported. */
+export function entriesOfAll(): readonly string[] {
+  return readdirSync("packages")
+    .sort()
+    .flatMap((folder) => {
+      const { name, exports = {} } = JSON.parse(readFileSync(`packages/${folder}/package.json`, "utf8"));
+      return Object.keys(exports)
+        .filter((path) => path !== "./package.json")
+        .map((path) => name + path.slice(1));
+    });
+}
+
+/** Installs everything of ours with what it may need beside it, in the versions of our lock; the programs and the page lie in the folder afterwards. */
+export async function openStranger(registry: OwnRegistry, folder: string): Promise<void> {
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
+    packages: Record<string, { version: string; devDependencies?: object }>;
+  };
+  const ours = readdirSync("packages").filter((name) => name !== "cli");
+  const manifests = ours.map((name) => JSON.parse(readFileSync(`packages/${name}/package.json`, "utf8")));
+  const beside = new Set([
+    ...TYPES,
+    ...importedByPrograms(),
+    ...manifests.flatMap(({ peerDependencies = {} }) => Object.keys(peerDependencies)),
+  ]);
+  const others = [...beside]
+    .filter((name) => !name.startsWith("@seneschal/") && packages[`node_modules/${name}`] !== undefined)
+    .map((name) => `${name}@${packages[`node_modules/${name}`]?.version}`);
+  await registry.install(folder, ...manifests.map(({ name }) => name), ...others);
+  writeFileSync(
+    join(folder, "package.json"),
+    readFileSync(join(folder, "package.json"), "utf8").replace("{", '{"type":"module",'),
+  );
+  mkdirSync(join(folder, "src"));
+  for (const file of PROGRAMS) cpSync(join("examples", file), join(folder, "src", file));
+  writeFileSync(join(folder, "page.js"), PAGE);
+}
+
+/** What is wrong, a line each. */
+export async function checkStranger(folder: string): Promise<readonly string[]> {
+  const entries = entriesOfAll();
+  const problems: string[] = [];
+  const step = async (name: string, work: () => Promise<void>): Promise<void> => {
+    const started = performance.now();
+    try {
+      await work();
+      console.log(`     ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+    } catch (error) {
+      const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+      problems.push(`${name}: ${error instanceof Error ? error.message : error}\n${stdout}${stderr}`);
+    }
+  };
+  await step(`${entries.length} entries by import and by require`, () => bothWays(folder, entries));
+  await step(`${PROGRAMS.length} programs and all entries by nodenext`, () => compileStranger(folder, "nodenext"));
+  await step("the same by bundler", () => compileStranger(folder, "bundler"));
+  const programs = [...PROGRAMS];
+  const running = async (): Promise<void> => {
+    for (let file = programs.shift(); file !== undefined; file = programs.shift())
+      await step(`examples/${file}`, () => run(folder, ["--no-warnings", join("out", `${basename(file as string, ".ts")}.js`)]));
+  };
+  await Promise.all([running(), running()]);
+  for (const [name, bundle] of [
+    ["esbuild", bundleByEsbuild],
+    ["Vite", bundleByVite],
+  ] as const)
+    await step(`a page by ${name}`, async () => {
+      const { check } = (await import(await bundle(folder))) as { check(): Promise<object> };
+      const found = JSON.stringify(await check());
+      if (found !== JSON.stringify(CHECKED)) throw new Error(found);
+    });
+  return problems;
+}
+
+/** One file for browsers. */
+export async function bundleByEsbuild(folder: string): Promise<string> {
+  const outfile = join(folder, "page-by-esbuild.mjs");
+  const entryPoints = [join(folder, "page.js")];
+  await esbuild({ entryPoints, absWorkingDir: folder, outfile, bundle: true, minify: true, format: "esm", platform: "browser" });
+  return outfile;
+}
+
+/** The same by the other bundler. */
+export async function bundleByVite(folder: string): Promise<string> {
+  await vite({
+    root: folder,
+    configFile: false,
+    logLevel: "error",
+    build: {
+      outDir: "by-vite",
+      lib: { entry: join(folder, "page.js"), formats: ["es"], fileName: () => "page.mjs" },
+    },
+  });
+  return join(folder, "by-vite/page.mjs");
+}
+
+/** Both give the same names, and the same objects: there is one copy of each module. */
+async function bothWays(folder: string, entries: readonly string[]): Promise<void> {
+  writeFileSync(
+    join(folder, "both-ways.cjs"),
+    `(async () => {
+  for (const entry of ${JSON.stringify(entries)}) {
+    const [imported, required] = [await import(entry), require(entry)];
+    for (const name of Object.keys(imported))
+      if (required[name] !== imported[name]) throw new Error(entry + ": " + name + " is another by require");
+  }
+})();`,
+  );
+  await run(folder, ["--no-warnings", "both-ways.cjs"]);
+}
+
+/** All programs, and all entries by `import` and, in CommonJS, by `require`; those of nodenext are left as JavaScript in `out`. */
+export async function compileStranger(folder: string, resolution: "nodenext" | "bundler"): Promise<void> {
+  const entries = entriesOfAll();
+  const listed = (line: (entry: string, name: string) => string): string =>
+    entries.map((entry, i) => `${line(entry, `entry${i}`)}\n`).join("");
+  writeFileSync(
+    join(folder, "src/entries.ts"),
+    listed((entry, name) => `export * as ${name} from "${entry}";`),
+  );
+  writeFileSync(
+    join(folder, "src/required.cts"),
+    listed((entry, name) => `import ${name} = require("${entry}"); void ${name};`),
+  );
+  const compilerOptions = {
+    target: "ES2022",
+    module: resolution === "nodenext" ? "nodenext" : "esnext",
+    moduleResolution: resolution,
+    lib: ["ES2023", "DOM", "DOM.Iterable"],
+    types: ["node"],
+    strict: true,
+    skipLibCheck: true,
+    ...(resolution === "nodenext" ? { rootDir: "src", outDir: "out" } : { noEmit: true }),
+  };
+  const file = join(folder, `tsconfig.${resolution}.json`);
+  const include = resolution === "nodenext" ? ["src"] : ["src/*.ts"];
+  writeFileSync(file, JSON.stringify({ compilerOptions, include }));
+  await run(folder, [resolve("node_modules/typescript-7/bin/tsc"), "-p", file]);
+}
+
+function importedByPrograms(): readonly string[] {
+  return PROGRAMS.flatMap((file) =>
+    [...readFileSync(join("examples", file), "utf8").matchAll(/from "((?:@[^/"]+\/)?[^/":]+)/g)].map(([, name = ""]) => name),
+  ).filter((name) => !name.startsWith(".") && name !== "node");
+}
+
+const run = async (cwd: string, args: readonly string[]): Promise<void> =>
+  void (await promisify(execFile)(process.execPath, [...args], { cwd, timeout: 120_000, maxBuffer: 2 ** 24 }));
