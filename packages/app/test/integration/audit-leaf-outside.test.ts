@@ -29,6 +29,20 @@ print(json.dumps({"hashes": [l.hex() for l in leaves], "root": base64.b64encode(
 `;
 }
 
+it.skipIf(!python)("the documents are enough to compute the leaves of the vectors, and their root", async () => {
+  const input = await readFile(new URL("../gateway/audit-leaf-vectors.json", import.meta.url), "utf8");
+  const { leaves, root } = JSON.parse(input) as { leaves: readonly { event: { data_hash: string } }[]; root: string };
+  const page = await program();
+  const judge = `${page.slice(0, page.indexOf("import sys"))}
+import sys
+given = json.load(sys.stdin)
+leaves = [leaf(one["event"], given["stream"]) for one in given["leaves"]]
+print(json.dumps({"hashes": [l.hex() for l in leaves], "root": base64.b64encode(root(leaves)).decode()}))`;
+  const run = spawnSync("python3", ["-c", judge], { input, encoding: "utf8" });
+  expect(run.stderr).toBe("");
+  expect(JSON.parse(run.stdout)).toEqual({ hashes: leaves.map(({ event }) => event.data_hash), root });
+});
+
 let rig: Rig;
 beforeAll(async () => {
   rig = await openRig();
