@@ -25,6 +25,11 @@ export interface ServeOptions {
   readonly idleTimeout?: number;
   /** Milliseconds that `close` waits for requests in flight; default 10,000. */
   readonly grace?: number;
+  /**
+   * The addresses of balancers that speak the PROXY protocol (version 1 or 2): each of their connections must begin with its header, and
+   * is taken to come from the address in it. Without, the protocol is not read.
+   */
+  readonly proxyProtocol?: (address: string) => boolean;
 }
 
 /** A listening server. */

@@ -51,6 +51,7 @@ export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<
     requestTimeout: "number?",
     idleTimeout: "number?",
     grace: "number?",
+    proxyProtocol: "function?",
   });
   checkArgument("dispatch", dispatch, "function");
   const app = express();

@@ -83,6 +83,7 @@ export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<
     requestTimeout: "number?",
     idleTimeout: "number?",
     grace: "number?",
+    proxyProtocol: "function?",
   });
   checkArgument("dispatch", dispatch, "function");
   checkArgument("options", options, "object");

@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { TLSSocket } from "node:tls";
 import { type BodyReader, checkArgument, type Dispatch, type Incoming, situation, type WireResponse } from "@seneschal/contract";
 import { peerOf } from "./peer.ts";
+import { addressOf } from "./proxy-protocol.ts";
 
 /** Answers one request of a Node server through the dispatcher. Never rejects; a connection that breaks is let go. */
 export async function answer(
@@ -50,7 +51,7 @@ export function incoming(request: IncomingMessage, response: ServerResponse, pla
     basePath,
     headers: headersOf(request),
     body: bodyReader(request),
-    remoteAddress: request.socket.remoteAddress ?? "",
+    remoteAddress: addressOf(request.socket),
     secure,
     ...(peer === undefined ? {} : { peer }),
     onClose: (callback) => {

@@ -45,6 +45,7 @@ export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<
     requestTimeout: "number?",
     idleTimeout: "number?",
     grace: "number?",
+    proxyProtocol: "function?",
   });
   checkArgument("dispatch", dispatch, "function");
   return listener(handler(dispatch), dispatch, options).listen();

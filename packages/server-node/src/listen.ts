@@ -11,6 +11,7 @@ import {
   type TlsOptions,
 } from "@seneschal/contract";
 import { peerOf } from "./peer.ts";
+import { acceptProxies, addressOf } from "./proxy-protocol.ts";
 
 /** A server that is not listening yet, for a framework to fill. */
 export interface Listener {
@@ -30,17 +31,27 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
     requestTimeout: "number?",
     idleTimeout: "number?",
     grace: "number?",
+    proxyProtocol: "function?",
   });
   checkArgument("handler", handler, "function");
   checkArgument("dispatch", dispatch, "function");
   checkArgument("options", options, "object");
-  const { host = "127.0.0.1", port, tls, requestTimeout = 30_000, idleTimeout = 120_000, grace = 10_000 } = options;
+  const {
+    host = "127.0.0.1",
+    port,
+    tls,
+    requestTimeout = 30_000,
+    idleTimeout = 120_000,
+    grace = 10_000,
+    proxyProtocol,
+  } = options;
   // Node looks for stalled requests every half minute, whatever the time-out is.
   const http = { requireHostHeader: false, connectionsCheckingInterval: Math.ceil(requestTimeout / 10) };
   const server: Server =
     tls === undefined
       ? createServer(http)
       : createTlsServer({ ...http, ...secureOptions(tls), handshakeTimeout: requestTimeout });
+  const dropWaiting = proxyProtocol === undefined ? undefined : acceptProxies(server, proxyProtocol, requestTimeout);
   /** The newest response of each connection, until it is over. Of a set of those in progress V8 would keep all that ever were in it until a full collection. */
   const newest = new Map<Socket, ServerResponse | undefined>();
   let closing: Promise<void> | undefined;
@@ -66,6 +77,7 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
   const close = async (): Promise<void> => {
     // A connection that is busy now must not be kept alive behind its answer.
     for (const response of newest.values()) if (response?.headersSent === false) response.setHeader("connection", "close");
+    dropWaiting?.();
     const timer = setTimeout(() => server.closeAllConnections(), grace);
     await new Promise<void>((resolve) => server.close(() => resolve()));
     clearTimeout(timer);
@@ -92,7 +104,7 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
           (server as TlsServer).setSecureContext(secureOptions(next));
         },
         destroySockets(predicate) {
-          const chosen = [...newest.keys()].filter((socket) => predicate(peerOf(socket), socket.remoteAddress ?? ""));
+          const chosen = [...newest.keys()].filter((socket) => predicate(peerOf(socket), addressOf(socket)));
           for (const socket of chosen) socket.destroy();
           return chosen.length;
         },
@@ -137,7 +149,7 @@ async function refuse(dispatch: Dispatch, { code = "" }: NodeJS.ErrnoException, 
     target: "",
     headers: {},
     body: new Uint8Array(),
-    remoteAddress: socket.remoteAddress ?? "",
+    remoteAddress: addressOf(socket),
     broken,
   });
   const bytes = body instanceof Uint8Array ? body : new Uint8Array();

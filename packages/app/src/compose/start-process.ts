@@ -7,7 +7,7 @@ import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
 import type { ServeNfs } from "@seneschal/core/storage";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CertificateRenewal } from "../gateway/service.ts";
-import { type AuthSettings, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
+import { type AuthSettings, inRanges, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
@@ -220,7 +220,14 @@ type ServerSettings = ProcessConfig["gateway"]["server"];
  */
 async function listenOptions(server: ServerSettings, { mtls }: AuthSettings, trustedCa?: string): Promise<ServeOptions> {
   const { host, port, read_timeout, idle_timeout, shutdown_timeout, tls_cert, tls_key } = server;
-  const base = { host, port, requestTimeout: read_timeout, idleTimeout: idle_timeout, grace: shutdown_timeout };
+  const base = {
+    host,
+    port,
+    requestTimeout: read_timeout,
+    idleTimeout: idle_timeout,
+    grace: shutdown_timeout,
+    ...(server.proxy_protocol.length === 0 ? {} : { proxyProtocol: inRanges(server.proxy_protocol) }),
+  };
   if (tls_cert === undefined || tls_key === undefined) return base;
   const path = trustedCa ?? mtls.trusted_ca;
   const trusted = path === undefined ? undefined : await readFile(path, "utf8");

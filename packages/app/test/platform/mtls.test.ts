@@ -1,11 +1,19 @@
 import { Agent, request } from "node:https";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { SecureVersion, TLSSocket } from "node:tls";
+import { connect as connectTls, type SecureVersion, type TLSSocket } from "node:tls";
 import { openLogger } from "@seneschal/adapters/logging";
 import { settableClock } from "@seneschal/adapters/memory";
 import { systemRandom } from "@seneschal/adapters/system";
-import { contract, endpoints, errorTable, type Principal, type Serve, type ServeOptions } from "@seneschal/contract";
+import {
+  contract,
+  endpoints,
+  errorTable,
+  type Incoming,
+  type Principal,
+  type Serve,
+  type ServeOptions,
+} from "@seneschal/contract";
 import { sampleErrors } from "@seneschal/contract/testing";
 import * as express from "@seneschal/server-express";
 import * as fastify from "@seneschal/server-fastify";
@@ -188,6 +196,41 @@ describe.each<[string, Serve]>([
     expect(told.includes("HTTP")).toBe(false);
     expect(asked).toBe(0);
   });
+
+  test.each<SecureVersion>(["TLSv1.2", "TLSv1.3"])(
+    "%s behind a balancer that speaks the PROXY protocol: the client's own address and certificate, or no connection",
+    async (version) => {
+      const answer = async ({ remoteAddress, peer }: Incoming) => ({
+        status: 200,
+        headers: {},
+        body: Buffer.from(`${remoteAddress} ${peer?.authorized}`),
+      });
+      const dispatch = Object.assign(answer, { serves: () => true });
+      const tls = { cert: server.cert, key: server.key, ca: [ca.pem], requestCert: true };
+      const listening = await serve(dispatch, { port: 0, tls, proxyProtocol: (address) => /^(?:::ffff:)?127\./.test(address) });
+      const { cert = "", key = "" } = clients["good"] ?? {};
+      const asked = (header: string): Promise<string> => {
+        const socket = connect(listening.port, "127.0.0.1");
+        socket.write(header);
+        const secured = connectTls({
+          socket,
+          ca: ca.pem,
+          cert,
+          key,
+          servername: "localhost",
+          minVersion: version,
+          maxVersion: version,
+        });
+        secured.write("GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        return buffer(secured).then(String, () => "");
+      };
+      expect(await asked("PROXY TCP4 192.0.2.7 192.0.2.1 56324 443\r\n")).toMatch(/\r\n192\.0\.2\.7 true$/);
+      expect(await asked("PROXY TCP6 2001:db8::7 2001:db8::1 56324 443\r\n")).toMatch(/\r\n2001:db8::7 true$/);
+      expect(await asked("PROXY UNKNOWN\r\n")).toMatch(/127\.0\.0\.1 true$/);
+      expect(await asked("")).toBe("");
+      await listening.close();
+    },
+  );
 
   describe.each<SecureVersion>(["TLSv1.2", "TLSv1.3"])("%s", (version) => {
     let running: RunningService;

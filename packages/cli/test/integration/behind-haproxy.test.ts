@@ -14,6 +14,9 @@ import { scriptedHost } from "../scripted-host.ts";
 
 const WAIT = { timeout: 60_000 };
 const NAME = "gateway.seneschal.example";
+/** Addresses of this machine, each somebody's own. */
+const BALANCER = "127.91.0.10";
+const CLIENT = "127.91.0.77";
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const ops = (file: string): Promise<string> =>
   readFile(fileURLToPath(new URL(`../../../../ops/haproxy/${file}`, import.meta.url)), "utf8");
@@ -85,7 +88,7 @@ it.skipIf(!isInstalled)(
     try {
       await mkdir(join(root, "etc/seneschal"), { recursive: true });
       await mkdir(join(root, "etc/haproxy"), { recursive: true });
-      await writeFile(join(root, "seneschal.yaml"), here(await ops("seneschal.yaml")));
+      await writeFile(join(root, "seneschal.yaml"), here(await ops("seneschal.yaml")).replace("192.0.2.10", BALANCER));
       const cli = async (...args: string[]): Promise<void> => {
         const host = scriptedHost({ cwd: root, env: { SENESCHAL_GATEWAY_DATABASE_URL: postgres.url } });
         expect([await run(args, host), host.errors]).toEqual([0, []]);
@@ -101,6 +104,7 @@ it.skipIf(!isInstalled)(
 
       await writeFile(join(root, "etc/haproxy/seneschal-ca.pem"), tls.ca);
       let config = here(await ops("haproxy.cfg")).replace("bind :8443", `bind ${balancer.host}:${balancer.port}`);
+      config = config.replace("default-server ", `default-server source ${BALANCER} `);
       for (const [at, { host, port }] of gateways.entries())
         config = config.replace(`gateway-${at + 1}.seneschal.example:8443`, `${host}:${port}`);
       await writeFile(join(root, "haproxy.cfg"), config);
@@ -113,6 +117,18 @@ it.skipIf(!isInstalled)(
           () => false,
         );
       await vi.waitUntil(() => ready(balancer), WAIT);
+
+      // Who fails to prove who they are is known by their own address, whoever stands between.
+      const stranger = { ca: tls.ca, agent: false as const, servername: NAME, localAddress: CLIENT, path: "/api/v1/workspaces" };
+      await new Promise<void>((resolve, reject) => {
+        const headers = { authorization: "Bearer a.b.c" };
+        request({ ...balancer, ...stranger, headers }, (response) => response.resume().on("end", resolve))
+          .on("error", reject)
+          .end();
+      });
+      const audit = scriptedHost({ cwd: root, env: { SENESCHAL_GATEWAY_DATABASE_URL: postgres.url } });
+      expect(await run(["audit", "instance", "-c", "seneschal.yaml", "--set", `data_dir=${root}/data-0`], audit)).toBe(0);
+      expect(audit.lines.join("\n")).toContain(CLIENT);
 
       let over = false;
       const made: string[] = [];

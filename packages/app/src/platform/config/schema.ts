@@ -20,6 +20,8 @@ export function serverSettings(port: number) {
       shutdown_timeout: duration("10s"),
       /** Addresses or CIDR ranges of reverse proxies whose `X-Forwarded-For` is believed. */
       trusted_proxies: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
+      /** Addresses or CIDR ranges of balancers whose connections begin with a header of the PROXY protocol, which says where they come from. */
+      proxy_protocol: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
       tls_cert: file("certificate").optional(),
       tls_key: file("private key").optional(),
     })
