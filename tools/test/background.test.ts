@@ -30,6 +30,7 @@ const bounds = [
   "packages/app/src/storage/within.ts",
   "packages/server-nfs/src/serve-nfs.ts",
   "packages/server-node/src/listen.ts",
+  "packages/server-node/src/proxy-protocol.ts",
 ];
 
 /** Waits within one piece of work: its end, with a failure or without, is that work's. */
