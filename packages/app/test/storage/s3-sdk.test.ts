@@ -9,6 +9,7 @@ import { signedFetch } from "./signed-fetch.ts";
 
 const {
   AbortMultipartUploadCommand,
+  GetBucketTaggingCommand,
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateBucketCommand,
@@ -218,7 +219,11 @@ describe("@aws-sdk/client-s3", () => {
         client.send(new CompleteMultipartUploadCommand({ Bucket, Key: "small", UploadId, MultipartUpload: { Parts: parts } })),
       ),
     ).toEqual([400, "EntityTooSmall"]);
-    await client.send(new AbortMultipartUploadCommand({ Bucket, Key: "small", UploadId }));
+    const abort = (IfMatchInitiatedTime: Date) =>
+      client.send(new AbortMultipartUploadCommand({ Bucket, Key: "small", UploadId, IfMatchInitiatedTime }));
+    expect(await failure(abort(new Date(0)))).toEqual([412, "PreconditionFailed"]);
+    const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: "small" }));
+    await abort(Uploads?.[0]?.Initiated as Date);
     expect(await failure(client.send(new ListPartsCommand({ Bucket, Key: "small", UploadId })))).toEqual([404, "NoSuchUpload"]);
     const before = await s3.rig.store.count("storage_parts", "by_upload", [UploadId!]);
     await collectGarbage(s3.rig.node.parts);
@@ -295,8 +300,21 @@ describe("@aws-sdk/client-s3", () => {
     expect(seen).toEqual(names.slice(0, 3));
     for (const MaxBuckets of [0, 10_001])
       expect(await failure(client.send(new ListBucketsCommand({ MaxBuckets })))).toEqual([400, "InvalidArgument"]);
-    const tagged = { Bucket: "tagged", CreateBucketConfiguration: { Tags: [{ Key: "a", Value: "b" }] } };
-    expect(await failure(client.send(new CreateBucketCommand(tagged)))).toEqual([501, "NotImplemented"]);
+    const tagged = (...Tags: { Key: string; Value: string }[]) => ({ Bucket: "with-tags", CreateBucketConfiguration: { Tags } });
+    const [one, other] = [
+      { Key: "a", Value: "b" },
+      { Key: "c", Value: "d" },
+    ];
+    for (const [bad, code] of [
+      [[one, one], "InvalidTag"],
+      [[{ Key: "a!", Value: "b" }], "InvalidTag"],
+      [Array.from({ length: 51 }, (_, i) => ({ Key: `k${i}`, Value: "" })), "BadRequest"],
+    ] as const)
+      expect(await failure(client.send(new CreateBucketCommand(tagged(...bad))))).toEqual([400, code]);
+    expect(await failure(client.send(new HeadBucketCommand({ Bucket: "with-tags" })))).toEqual([404, "NotFound"]);
+    for (let i = 0; i < 2; i++) await client.send(new CreateBucketCommand(tagged(other, one)));
+    expect((await client.send(new GetBucketTaggingCommand({ Bucket: "with-tags" }))).TagSet).toEqual([one, other]);
+    expect(await failure(client.send(new CreateBucketCommand(tagged(one))))).toEqual([409, "BucketAlreadyExists"]);
     const owned = { Bucket: "tagged", ObjectOwnership: "ObjectWriter" as const };
     expect(await failure(client.send(new CreateBucketCommand(owned)))).toEqual([501, "NotImplemented"]);
     expect(await failure(client.send(new HeadBucketCommand({ Bucket: "tagged" })))).toEqual([404, "NotFound"]);

@@ -179,7 +179,7 @@ describe("Signature Version 4", () => {
     expect(await refusal({ path: "/sig/md5" })).toEqual([404, "NoSuchKey"]);
   });
   test("what is not built is refused by name, not ignored", async () => {
-    for (const headers of [{ "x-amz-website-redirect-location": "/" }, { "x-amz-server-side-encryption-context": "e30=" }])
+    for (const headers of [{ "x-amz-write-offset-bytes": "4" }, { "x-amz-server-side-encryption-context": "e30=" }])
       expect(await refusal({ method: "PUT", path: "/sig/x", body: Buffer.from("x"), headers })).toEqual([501, "NotImplemented"]);
     expect(await refusal({ path: "/sig", query: { metrics: "" } })).toEqual([501, "NotImplemented"]);
     expect(await refusal({ path: "/sig", query: { policy: "" } })).toEqual([404, "NoSuchBucketPolicy"]);
@@ -306,6 +306,19 @@ describe("aws-chunked payloads", () => {
     expect((await chunked("/sig/c3", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", { trailer: await sum() })).status).toBe(200);
     for (const key of ["c1", "c2", "c3"]) expect((await stored(key)).equals(data)).toBe(true);
   });
+  test("only the last chunk is smaller than 8 KiB, a document comes in none, and a length is a number", async () => {
+    const form = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
+    const code = async (answer: ReturnType<typeof chunked>) => /<Code>(.*)<\/Code>/.exec((await answer).text)?.[1];
+    const small = () => Buffer.from(`5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n`);
+    expect(await code(chunked("/sig/small", form, { spoil: small }))).toBe("InvalidChunkSizeError");
+    expect(await refusal({ path: "/sig/small" })).toEqual([404, "NoSuchKey"]);
+    const stream = { payloadHash: form, headers: { "x-amz-decoded-content-length": "5" }, body: Buffer.alloc(1) };
+    expect(await refusal({ method: "PUT", path: "/sig", query: { tagging: "" }, ...stream })).toEqual([400, "InvalidRequest"]);
+    const headers = { "x-amz-decoded-content-length": "12x" };
+    expect(await refusal({ method: "PUT", path: "/sig/small", headers, body: Buffer.from("x") })).toEqual([
+      ...[411, "MissingContentLength"],
+    ]);
+  });
   test("an altered byte, a swapped chunk, a cut end, a wrong or missing trailer make no object", async () => {
     const flip = (at: number) => (framed: Buffer) => {
       framed[at]! ^= 1;
@@ -351,6 +364,7 @@ describe("pieces", () => {
       expect(parseRange(whole, 10)).toBeUndefined();
     for (const bad of ["bytes=10-", "bytes=-0"]) expect(() => parseRange(bad, 10)).toThrow();
     expect(() => parseRange("bytes=0-", 0)).toThrow();
+    expect(parseRange("bytes=-5", 0)).toBeUndefined();
   });
   test("XML: what is escaped parses back; entities, DTDs and broken nesting are refused", () => {
     const text = `<a&b>"c'\u0001\t]]>`;

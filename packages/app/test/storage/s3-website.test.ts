@@ -108,6 +108,49 @@ describe("a website of a bucket", () => {
     expect((await ask("/", { host: `${Bucket}.s3.example.org` })).type).toBe("application/xml");
   });
 
+  test("sends whoever asks for an object that says where on; S3 tells where, and gives the object. A copy says it anew, or not", async () => {
+    const client = s3.client();
+    const Key = "moved.html";
+    const made = (WebsiteRedirectLocation?: string) =>
+      client.send(new sdk.PutObjectCommand({ Bucket, Key, Body: "was here", WebsiteRedirectLocation }));
+    const head = async (name = Key) =>
+      (await client.send(new sdk.HeadObjectCommand({ Bucket, Key: name }))).WebsiteRedirectLocation;
+    for (const to of ["/docs/", "https://other.example.org/x?y", "http://other.example.org"]) {
+      await made(to);
+      expect(await head()).toBe(to);
+      for (const method of ["GET", "HEAD"])
+        expect(await ask(`/${Key}`, { method })).toMatchObject({ status: 301, location: to, text: "" });
+    }
+    const CopySource = `${Bucket}/${Key}`;
+    for (const more of [{}, { MetadataDirective: "REPLACE" as const }]) {
+      await client.send(new sdk.CopyObjectCommand({ Bucket, Key: "copy.html", CopySource, ...more }));
+      expect(await head("copy.html")).toBeUndefined();
+      await client.send(
+        new sdk.CopyObjectCommand({ Bucket, Key: "copy.html", CopySource, WebsiteRedirectLocation: "/new", ...more }),
+      );
+      expect(await head("copy.html")).toBe("/new");
+    }
+    // A copy onto itself that says something new is one.
+    await client.send(new sdk.CopyObjectCommand({ Bucket, Key, CopySource, WebsiteRedirectLocation: "/again" }));
+    expect(await head()).toBe("/again");
+    const { UploadId } = await client.send(
+      new sdk.CreateMultipartUploadCommand({ Bucket, Key: "parts.html", WebsiteRedirectLocation: "/parts" }),
+    );
+    const { ETag } = await client.send(
+      new sdk.UploadPartCommand({ Bucket, Key: "parts.html", UploadId, PartNumber: 1, Body: "x" }),
+    );
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    await client.send(new sdk.CompleteMultipartUploadCommand({ Bucket, Key: "parts.html", UploadId, MultipartUpload }));
+    expect(await ask("/parts.html")).toMatchObject({ status: 301, location: "/parts" });
+    for (const bad of ["docs/", "ftp://other.example.org", "javascript:alert(1)", `/${"x".repeat(2048)}`])
+      await expect(made(bad)).rejects.toMatchObject({ name: "InvalidRedirectLocation" });
+    expect(await head()).toBe("/again");
+    // Who may not read it is not told where.
+    await s3.client().send(new sdk.DeleteBucketPolicyCommand({ Bucket }));
+    expect((await ask(`/${Key}`)).status).toBe(403);
+    await policy("GetObject");
+  });
+
   test("redirects by rules before and after it looks, and everything where it has moved; no header is split", async () => {
     await configure({
       ...site,

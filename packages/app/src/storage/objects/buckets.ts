@@ -96,8 +96,11 @@ export async function createBucket(
   const found = await context.store.get("storage_buckets", name);
   // To be told that it is there is to be told that it is as asked for.
   const lacking = given.object_lock !== undefined && found?.doc["object_lock"] === undefined;
-  if (lacking && found?.doc["tenant"] === tenant)
-    throw objectError("BucketAlreadyExists", "the bucket exists without object lock", { bucket: name });
+  const otherwise = given.tags !== undefined && JSON.stringify(given.tags) !== JSON.stringify(found?.doc["tags"] ?? []);
+  if ((lacking || otherwise) && found?.doc["tenant"] === tenant)
+    throw objectError("BucketAlreadyExists", `the bucket exists ${lacking ? "without object lock" : "with other tags"}`, {
+      bucket: name,
+    });
   if (found?.doc["tenant"] === tenant && found.doc["deleting"] === true) {
     // A node died while it looked whether the bucket was empty: nobody could use or delete it any more.
     const puts = [{ coll: "storage_buckets", id: name, doc: { ...found.doc, deleting: false }, ifVersion: found.version }];

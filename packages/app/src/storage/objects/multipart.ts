@@ -25,7 +25,7 @@ export async function createUpload(services: ObjectServices, draft: UploadDraft)
   const doc: UploadDoc = { ...draft, started_at: services.context.clock.now() };
   for (let attempt = 0; attempt < 50; attempt++) {
     const { bucket, version } = await openBucket(services, draft.tenant, draft.bucket, attempt > 0);
-    if (draft.retention !== undefined || draft.legal_hold === true) needLock(bucket);
+    if (draft.retention !== undefined || draft.legal_hold === true) needLock(bucket, "Bucket is missing ObjectLockConfiguration");
     const result = await commit(services.context.store, {
       puts: [{ coll: "storage_uploads", id, doc, ifVersion: 0 }],
       checks: [{ coll: "storage_buckets", id: draft.bucket, version }],
@@ -275,8 +275,11 @@ function attributesOf({ tags, retention, legal_hold, encryption }: UploadDoc): V
 }
 
 /** Gives an upload up; garbage collection takes back what its parts held. */
-export async function abortUpload(services: ObjectServices, target: UploadTarget): Promise<void> {
-  const { version } = await openUpload(services, target);
+export async function abortUpload(services: ObjectServices, target: UploadTarget, startedAt?: number): Promise<void> {
+  const { version, doc } = await openUpload(services, target);
+  const second = (at: number) => Math.floor(at / 1000);
+  if (startedAt !== undefined && second(startedAt) !== second(doc.started_at))
+    throw objectError("PreconditionFailed", "the upload was started at another time", { upload: target.upload });
   const { store, clock } = services.context;
   const gone = await commit(store, {
     puts: [

@@ -139,7 +139,7 @@ export async function makeCurrent(
 
 /** The object with what its bucket keeps new versions for. Throws `InvalidRequest` for a lock where there is none. */
 function lockedByDefault({ context }: ObjectServices, bucket: BucketDoc, doc: ObjectDoc): ObjectDoc {
-  if (doc.retention !== undefined || doc.legal_hold === true) needLock(bucket);
+  if (doc.retention !== undefined || doc.legal_hold === true) needLock(bucket, "Bucket is missing ObjectLockConfiguration");
   const kept = bucket.object_lock?.default;
   if (kept === undefined || doc.retention !== undefined) return doc;
   return { ...doc, retention: { ...defaultRetention(kept, context.clock.now()) } };

@@ -252,7 +252,6 @@ export function holdLegally(services: ObjectServices, target: VersionTarget, on:
 }
 
 /** Throws `InvalidRequest` for a bucket that has no object lock. */
-export function needLock(bucket: BucketDoc): void {
-  if (bucket.object_lock === undefined)
-    throw objectError("InvalidRequest", "Bucket is missing Object Lock Configuration", { bucket: bucket.name });
+export function needLock(bucket: BucketDoc, reason = "Bucket is missing Object Lock Configuration"): void {
+  if (bucket.object_lock === undefined) throw objectError("InvalidRequest", reason, { bucket: bucket.name });
 }

@@ -43,7 +43,8 @@ const ownerships = ["BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter
 
 /** Throws `NotImplemented` for an ownership under which ACLs would be in force, `code` for what is none. */
 export function checkOwnership(ownership: string | undefined, code: S3Code): void {
-  if (ownership === undefined || !ownerships.includes(ownership)) throw s3Error(code, `${ownership} is no Object Ownership`);
+  if (ownership === undefined || !ownerships.includes(ownership))
+    throw s3Error(code, `${ownership} is no Object Ownership`, { wire: `Invalid x-amz-object-ownership header: ${ownership}` });
   if (ownership !== ownerships[0])
     throw s3Error("NotImplemented", `Object Ownership ${ownership} is not implemented here: it is BucketOwnerEnforced`);
 }

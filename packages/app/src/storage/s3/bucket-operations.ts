@@ -8,6 +8,7 @@ import { type S3Code, s3Error, s3Failure } from "./errors.ts";
 import { keyEncoder } from "./key-encoder.ts";
 import { deleteConditions } from "./object-headers.ts";
 import { bypasses } from "./object-lock.ts";
+import { bucketLimit, tagsOfXml } from "./tagging.ts";
 import { childFlag, childText, readXml, type XmlElement, type XmlObject, xmlDocument } from "./xml.ts";
 import { documents, readDocument } from "./xml-documents.ts";
 
@@ -50,8 +51,11 @@ export async function putBucket(call: S3Call): Promise<S3Reply> {
   const text = await readText(call, call.body(), 64 * 1024);
   const asked = text.trim() === "" ? undefined : readXml(text, "CreateBucketConfiguration", documents.CreateBucketConfiguration);
   const region = asked === undefined ? undefined : childText(asked, "LocationConstraint");
-  const locked = lock ? ({ versioning: "Enabled", object_lock: {} } as const) : {};
-  await createBucket(call.services, call.tenant, call.bucket, region || "us-east-1", locked);
+  const tags = asked?.children.find(({ name }) => name === "Tags");
+  await createBucket(call.services, call.tenant, call.bucket, region || "us-east-1", {
+    ...(lock && ({ versioning: "Enabled", object_lock: {} } as const)),
+    ...(tags && { tags: tagsOfXml(tags, bucketLimit) }),
+  });
   return { status: 200, headers: { location: `/${call.bucket}`, "x-amz-bucket-arn": `arn:aws:s3:::${call.bucket}` } };
 }
 
@@ -172,6 +176,8 @@ export async function listMultipartUploads(call: S3Call): Promise<S3Reply> {
       Upload: page.items.map((u) => ({
         ...{ Key: encode(u.key), UploadId: u.id, Initiator: who, Owner: who },
         ...{ StorageClass: "STANDARD", Initiated: iso(u.started_at) },
+        ChecksumAlgorithm: u.checksum?.algorithm.toUpperCase(),
+        ChecksumType: u.checksum?.type,
       })),
       CommonPrefixes: page.prefixes.map((p) => ({ Prefix: encode(p) })),
     }),

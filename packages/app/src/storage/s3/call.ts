@@ -53,11 +53,15 @@ export function xmlReply(body: string, status = 200): S3Reply {
 
 /** A whole small body as text, once there is room for it; longer ones are refused, and what is no UTF-8 is, as `otherwise`. */
 export async function readText(
-  { services }: S3Call,
+  { services, headers }: S3Call,
   body: RequestBody,
   limit: number,
   otherwise: S3Code = "MalformedXML",
 ): Promise<string> {
+  if (headers["x-amz-content-sha256"] === "STREAMING-UNSIGNED-PAYLOAD-TRAILER")
+    throw s3Error("InvalidRequest", "a document is not sent as an unsigned stream", {
+      wire: "The value of x-amz-content-sha256 header is invalid.",
+    });
   const release = await services.memory.take(Math.min(body.length ?? limit, limit));
   try {
     const pieces: Uint8Array[] = [];
@@ -80,11 +84,20 @@ export function headersOf(request: IncomingMessage): Record<string, string | und
   return Object.fromEntries(Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join(",")]));
 }
 
+/** Of the numbers that S3 takes. */
+const largest = 2 ** 31 - 1;
+
 /** A query number within bounds; absent is the default. Throws `InvalidArgument`. */
 export function queryNumber(call: S3Call, name: string, fallback: number, min: number, max: number): number {
   const text = call.query.get(name);
   if (text === undefined || text === "") return fallback;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < min) throw s3Error("InvalidArgument", `${name} must be a number from ${min} on`);
-  return Math.min(value, max);
+  if (/^\d+$/.test(text) && value >= min && value <= largest) return Math.min(value, max);
+  const elements = { ArgumentName: name, ArgumentValue: text };
+  throw s3Error("InvalidArgument", `${name} must be a number from ${min} to ${largest}`, {
+    elements,
+    wire: /^-\d+$/.test(text)
+      ? `Argument ${text} must be an integer between 0 and ${largest}`
+      : `Provided ${text} not an integer or within integer range`,
+  });
 }

@@ -60,25 +60,36 @@ export async function beginUpload(call: S3Call): Promise<S3Reply> {
 /** The checksum that an upload is to have. Throws `InvalidRequest` for a type that its algorithm does not have. */
 function uploadChecksum({ headers }: S3Call): UploadChecksum | undefined {
   const algorithm = checksumAlgorithm(headers["x-amz-checksum-algorithm"]);
-  const asked = headers["x-amz-checksum-type"];
+  const asked = askedType(headers);
   if (algorithm === undefined) {
     if (asked === undefined) return undefined;
     throw s3Error("InvalidRequest", "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.");
   }
-  const type = checksumTypes(algorithm).find((t) => asked === undefined || t === asked.toUpperCase());
+  const type = checksumTypes(algorithm).find((t) => asked === undefined || t === asked);
   if (type === undefined)
     throw s3Error("InvalidRequest", `The ${asked} checksum type cannot be used with the ${algorithm} checksum algorithm.`);
   return { algorithm, type };
 }
 
-/** The upload's own checksum by header name; of another algorithm none is taken. Throws `InvalidRequest`. */
+/** What a request says its checksum is about. Throws `InvalidRequest` for what is no such type. */
+function askedType(headers: S3Call["headers"]): string | undefined {
+  const asked = headers["x-amz-checksum-type"]?.toUpperCase();
+  if (asked !== undefined && asked !== "COMPOSITE" && asked !== "FULL_OBJECT")
+    throw s3Error("InvalidRequest", "Value for x-amz-checksum-type header is invalid.");
+  return asked;
+}
+
+/**
+ * The upload's own checksum by header name; of another algorithm none is taken, and where the whole is summed of the parts each has one.
+ * Throws `InvalidRequest`.
+ */
 function checkPartChecksums({ checksum }: UploadDoc, headers: S3Call["headers"]): void {
-  const given = [...Object.keys(headers), headers["x-amz-trailer"] ?? ""].find(isChecksumHeader);
-  if (checksum !== undefined && given !== undefined && given !== `x-amz-checksum-${checksum.algorithm}`)
-    throw s3Error(
-      "InvalidRequest",
-      `Checksum Type mismatch occurred, expected checksum Type: ${checksum.algorithm}, actual checksum Type: ${given.slice(prefix.length)}`,
-    );
+  const given = [...Object.keys(headers), headers["x-amz-trailer"] ?? ""].find(isChecksumHeader)?.slice(prefix.length);
+  if (checksum === undefined || given === checksum.algorithm || (given === undefined && checksum.type === "FULL_OBJECT")) return;
+  throw s3Error(
+    "InvalidRequest",
+    `Checksum Type mismatch occurred, expected checksum Type: ${checksum.algorithm.toUpperCase()}, actual checksum Type: ${given?.toUpperCase() ?? "null"}`,
+  );
 }
 
 export async function storePart(call: S3Call): Promise<S3Reply> {
@@ -208,8 +219,17 @@ async function wholeChecksum(
   },
 ): Promise<Readonly<Record<string, string>>> {
   const size = headers["x-amz-mp-object-size"];
-  if (size !== undefined && size !== String(parts.reduce((sum, part) => sum + part.size, 0)))
-    throw s3Error("InvalidRequest", "The parts do not have the size that x-amz-mp-object-size says.");
+  const sum = parts.reduce((sum, part) => sum + part.size, 0);
+  if (size !== undefined && !/^\d+$/.test(size))
+    throw s3Error(
+      "InvalidRequest",
+      `Value for x-amz-mp-object-size header is ${/^-\d+$/.test(size) ? "less than zero" : "invalid"}: '${size}'`,
+    );
+  if (size !== undefined && size !== String(sum))
+    throw s3Error(
+      "InvalidRequest",
+      `The provided 'x-amz-mp-object-size' header value ${size} does not match what was computed: ${sum}`,
+    );
   for (const [i, { number, checksums: given }] of named.entries()) {
     if (given.length > 1 || given.some(([name, value]) => !isChecksumValue(name, value)))
       throw s3Error("InvalidArgument", "Invalid Base64 or multiple checksums present in request", {
@@ -230,9 +250,14 @@ async function wholeChecksum(
         `The upload was created using a ${checksum.algorithm} checksum. The complete request must include the checksum for each part. It was missing for part ${number} in the request.`,
       );
   }
-  const asked = headers["x-amz-checksum-type"];
+  const asked = askedType(headers);
   if (asked !== undefined && asked !== checksum?.type)
-    throw s3Error("InvalidRequest", "The upload was created with another checksum type.");
+    throw s3Error(
+      "InvalidRequest",
+      checksum === undefined
+        ? "The upload was created without a checksum type."
+        : `The upload was created using the ${checksum.type} checksum mode. The complete request must use the same checksum mode.`,
+    );
   if (checksum === undefined) {
     if (claimed === undefined) return {};
     throw s3Error(
@@ -259,6 +284,9 @@ function claimedChecksum(headers: S3Call["headers"]): string | undefined {
 }
 
 export async function giveUpUpload(call: S3Call): Promise<S3Reply> {
-  await abortUpload(call.services, target(call));
+  const initiated = call.headers["x-amz-if-match-initiated-time"];
+  // A time that is still to come is no condition, as for `If-Modified-Since` (RFC 9110, 13.1.3).
+  const at = initiated === undefined || Date.parse(initiated) > call.now ? undefined : Date.parse(initiated);
+  await abortUpload(call.services, target(call), at);
   return { status: 204 };
 }

@@ -10,6 +10,9 @@ type Headers = Readonly<Record<string, string | undefined>>;
 
 const kept = ["cache-control", "content-disposition", "content-encoding", "content-language", "expires"] as const;
 const maxMetaBytes = 2048;
+/** Where the website of a bucket sends those who ask for this object. */
+export const redirectHeader = "x-amz-website-redirect-location";
+const maxRedirectBytes = 2048;
 
 /** What of a PUT's headers becomes part of the object. Refuses what asks for another access or storage than there is. */
 export function describeObject({ headers, tenant }: S3Call): {
@@ -24,6 +27,18 @@ export function describeObject({ headers, tenant }: S3Call): {
   for (const name of kept) {
     const value = headers[name];
     if (value !== undefined) standard[name] = value;
+  }
+  const redirect = headers[redirectHeader];
+  if (redirect !== undefined) {
+    if (!/^(?:\/|https?:\/\/)/.test(redirect) || Buffer.byteLength(redirect, "latin1") > maxRedirectBytes)
+      throw s3Error(
+        "InvalidRedirectLocation",
+        `a redirect begins with /, http:// or https:// and has at most ${maxRedirectBytes} bytes`,
+        {
+          wire: "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.",
+        },
+      );
+    standard[redirectHeader] = redirect;
   }
   const encoding = (standard["content-encoding"] ?? "")
     .split(",")
@@ -49,6 +64,7 @@ export function objectHeaders(object: ObjectDoc, request: Headers): Record<strin
     "last-modified": new Date(object.modified_at).toUTCString(),
     "accept-ranges": "bytes",
     "content-type": object.content_type,
+    "x-amz-storage-class": "STANDARD",
   };
   for (const [name, value] of Object.entries(object.headers)) {
     if (name.startsWith("x-amz-checksum-") && request["x-amz-checksum-mode"] !== "ENABLED") continue;

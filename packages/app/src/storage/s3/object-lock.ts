@@ -104,18 +104,19 @@ function defaultOf(rule: XmlElement): DefaultRetention {
   return { mode, unit: years === undefined ? "days" : "years", count };
 }
 
-const target = ({ tenant, bucket, key, query }: S3Call): VersionTarget => ({
-  tenant,
-  bucket,
-  key,
-  version: query.get("versionId"),
+/** The version that is named; an empty name, as SDKs send it where they have none, is none. */
+const versionOf = ({ query }: S3Call): string | undefined => query.get("versionId") || undefined;
+
+const target = (call: S3Call): VersionTarget => ({
+  ...{ tenant: call.tenant, bucket: call.bucket, key: call.key },
+  version: versionOf(call),
 });
 
 /** The version whose lock is asked for, in a bucket that has locks. */
 async function lockable(call: S3Call): Promise<ObjectDoc> {
   const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
   needLock(bucket);
-  return headObject(call.services, call.tenant, call.bucket, call.key, call.query.get("versionId"));
+  return headObject(call.services, call.tenant, call.bucket, call.key, versionOf(call));
 }
 
 export async function getRetention(call: S3Call): Promise<S3Reply> {

@@ -19,7 +19,15 @@ import {
 } from "./encryption.ts";
 import { s3Error } from "./errors.ts";
 import { expirationReply } from "./lifecycle.ts";
-import { conditionsOf, deleteConditions, describeObject, judgeRead, objectHeaders, rangeHolds } from "./object-headers.ts";
+import {
+  conditionsOf,
+  deleteConditions,
+  describeObject,
+  judgeRead,
+  objectHeaders,
+  rangeHolds,
+  redirectHeader,
+} from "./object-headers.ts";
 import { askedLock, bypasses, lockReply } from "./object-lock.ts";
 import { type ByteRange, parseRange } from "./range.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -199,7 +207,7 @@ async function store(
   const reply = {
     status: 200,
     headers: {
-      ...{ etag: `"${object.etag}"`, ...body.verified },
+      ...{ etag: `"${object.etag}"`, "x-amz-object-size": String(object.size), ...body.verified },
       ...(checksum !== undefined && { "x-amz-checksum-type": checksumType(checksum) }),
       ...encryptionReply(object.encryption, asked.customerKey),
       ...madeReply(object),
@@ -293,7 +301,7 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
   const asked = await askedAttributes(call);
   const same = source.bucket === call.bucket && source.key === call.key;
   const version = (call.headers["x-amz-copy-source"] ?? "").includes("?versionId=");
-  const changed = version || encryptionHeaders.some((name) => call.headers[name] !== undefined);
+  const changed = version || [...encryptionHeaders, redirectHeader].some((name) => call.headers[name] !== undefined);
   if (directive === "COPY" && same && !changed)
     throw s3Error(
       "InvalidRequest",
@@ -301,12 +309,16 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
     );
   const described = describeObject(call);
   const kept = Object.entries(source.headers).filter(([name]) => isChecksumHeader(name));
-  const plain = Object.fromEntries(Object.entries(source.headers).filter(([name]) => !isChecksumHeader(name)));
+  const redirect = described.headers[redirectHeader];
+  // Where a website sends people on is said anew for each copy.
+  const plain = Object.fromEntries(
+    Object.entries(source.headers).filter(([name]) => !isChecksumHeader(name) && name !== redirectHeader),
+  );
   // A checksum over the parts of the source is not one of a copy, which has none.
   const composite = kept.find(([, value]) => checksumType(value) === "COMPOSITE")?.[0].slice("x-amz-checksum-".length);
   const algorithm = asks ?? composite;
   const headers: Record<string, string> = {
-    ...(directive === "COPY" ? plain : described.headers),
+    ...(directive === "COPY" ? { ...plain, ...(redirect && { [redirectHeader]: redirect }) } : described.headers),
     ...(algorithm === undefined && Object.fromEntries(kept)),
   };
   const { tags: replaced, ...attributes } = asked.attributes;
@@ -343,6 +355,8 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
 function directiveOf({ headers }: S3Call, name: string): "COPY" | "REPLACE" {
   const directive = headers[name] ?? "COPY";
   if (directive !== "COPY" && directive !== "REPLACE")
-    throw s3Error("InvalidArgument", `${name} must be COPY or REPLACE`, { wire: "Unknown metadata directive." });
+    throw s3Error("InvalidArgument", `${name} must be COPY or REPLACE`, {
+      wire: `Unknown ${name === "x-amz-tagging-directive" ? "tagging" : "metadata"} directive.`,
+    });
   return directive;
 }

@@ -35,6 +35,7 @@ import { getLifecycle, putLifecycle, removeLifecycle } from "./lifecycle.ts";
 import { beginUpload, copyPart, finishUpload, giveUpUpload, partsOfUpload, storePart } from "./multipart-operations.ts";
 import { getNotifications, putNotifications } from "./notifications.ts";
 import { objectAttributes } from "./object-attributes.ts";
+import { redirectHeader } from "./object-headers.ts";
 import {
   getLegalHold,
   getLockConfiguration,
@@ -108,7 +109,7 @@ export const closedValues: Readonly<Record<string, { test(value: string): boolea
   "x-amz-checksum-mode": /^ENABLED$/,
   "x-amz-copy-source-if-modified-since": time,
   "x-amz-copy-source-if-unmodified-since": time,
-  "x-amz-decoded-content-length": /^\d+$/,
+  "x-amz-if-match-initiated-time": time,
   "x-amz-request-payer": /^requester$/,
 };
 
@@ -117,7 +118,7 @@ const body = [
   ...Object.keys(checksums).map((algorithm) => `x-amz-checksum-${algorithm}`),
 ];
 const described = [
-  ...[...aclHeaders, "x-amz-storage-class", "x-amz-meta-*", "x-amz-tagging"],
+  ...[...aclHeaders, "x-amz-storage-class", "x-amz-meta-*", "x-amz-tagging", redirectHeader],
   ...encryptionHeaders,
   ...lockHeaders,
 ];
@@ -312,5 +313,9 @@ export const operations: readonly Operation[] = [
     headers: [...body, ...conditions, ...encryptionHeaders, "x-amz-checksum-type", "x-amz-mp-object-size"],
     run: finishUpload,
   },
-  { name: "AbortMultipartUpload", on: "object", method: "DELETE", asks: ["uploadId"], run: giveUpUpload },
+  {
+    ...{ name: "AbortMultipartUpload", on: "object", method: "DELETE", asks: ["uploadId"] },
+    headers: ["x-amz-if-match-initiated-time"],
+    run: giveUpUpload,
+  },
 ];

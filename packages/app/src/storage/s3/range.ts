@@ -16,7 +16,9 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   const unsatisfiable = () => s3Error("InvalidRange", "the range is not within the object", { size });
   if (first === "") {
     const suffix = Number(last);
-    if (suffix === 0 || size === 0) throw unsatisfiable();
+    if (suffix === 0) throw unsatisfiable();
+    // The last bytes of nothing are all of it.
+    if (size === 0) return undefined;
     return { start: Math.max(0, size - suffix), end: size };
   }
   const start = Number(first);

@@ -30,8 +30,9 @@ export function requestBody(
   algorithm?: string | null,
 ): RequestBody {
   const streaming = proof.payloadHash.startsWith("STREAMING-");
-  const declared = streaming ? headers["x-amz-decoded-content-length"] : headers["content-length"];
-  if (streaming && !/^\d+$/.test(declared ?? ""))
+  const decoded = headers["x-amz-decoded-content-length"];
+  const declared = streaming ? decoded : headers["content-length"];
+  if ((streaming || decoded !== undefined) && !/^\d+$/.test(decoded ?? ""))
     throw s3Error("MissingContentLength", "x-amz-decoded-content-length is missing, or is no number");
   const length = declared === undefined ? undefined : Number(declared);
   if (length !== undefined && !(Number.isSafeInteger(length) && length >= 0))
@@ -130,6 +131,9 @@ function tooMany(length: number) {
   return s3Error("IncompleteBody", `more bytes came than the ${length} that were announced`);
 }
 
+/** Of all chunks but the last. */
+const smallestChunk = 8192;
+
 /** The `aws-chunked` framing: `<hex size>[;chunk-signature=<hex>]CRLF <bytes> CRLF`, a zero chunk, trailers. */
 async function* decodeChunks(
   source: AsyncIterable<Uint8Array>,
@@ -156,6 +160,7 @@ async function* decodeChunks(
     previous = expected;
   };
   const reader = byteReader(source);
+  let before = smallestChunk;
   for (;;) {
     const [, hex = "", signature] = /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(await reader.line()) ?? [];
     if (hex === "") throw endedEarly("the aws-chunked framing is malformed");
@@ -164,6 +169,9 @@ async function* decodeChunks(
       if (signs) check("PAYLOAD", emptyHash, signature);
       break;
     }
+    if (before < smallestChunk)
+      throw s3Error("InvalidChunkSizeError", `Only the last chunk is allowed to have a size less than ${smallestChunk} bytes`);
+    before = size;
     const digest = signs ? createHash("sha256") : undefined;
     for await (const piece of reader.take(size)) {
       digest?.update(piece);
@@ -189,10 +197,16 @@ async function* decodeChunks(
     if (!announcedTrailers(headers).includes(name))
       throw s3Error("MalformedTrailerError", `the trailer ${name} was not announced`);
   }
+  if (form === "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER" && trailerSignature === undefined)
+    throw endedEarly("the signature of the trailer is missing");
   if (form === "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER") check("TRAILER", sha256(lines.join("")), trailerSignature);
   if (!(await reader.ended())) throw endedEarly("bytes come after the last chunk");
-  for (const name of announcedTrailers(headers))
-    if (trailers[name] === undefined) throw endedEarly(`the announced trailer ${name} is missing`);
+  for (const name of announcedTrailers(headers)) {
+    if (trailers[name] !== undefined) continue;
+    // A signed trailer is all that was sent.
+    if (trailerSignature !== undefined) throw s3Error("MalformedTrailerError", `the announced trailer ${name} is missing`);
+    throw endedEarly(`the announced trailer ${name} is missing`);
+  }
 }
 
 function endedEarly(reason: string) {

@@ -10,7 +10,8 @@ import { readDocument } from "./xml-documents.ts";
 const objectLimit = 10;
 /** Letters, digits and spaces of any script, and what S3 has beside them (Amazon S3 user guide, "Categorizing your storage using tags"). */
 const allowed = /^[\p{L}\p{N}\p{Z}+\-=._:/@]*$/u;
-const bucketLimit = 50;
+/** Tags that a bucket may have. */
+export const bucketLimit = 50;
 
 /** Tags as `x-amz-tagging` has them: a query string. Throws `InvalidArgument` for what is none, `InvalidTag`. */
 export function tagsOfHeader(text: string | undefined): Tags | undefined {
@@ -31,9 +32,9 @@ export function tagsOfHeader(text: string | undefined): Tags | undefined {
   return checked(tags, objectLimit);
 }
 
-/** Tags as a `Tagging` document has them. Throws `MalformedXML`, `InvalidTag`. */
+/** Tags as a `Tagging` document has them, or the `Tags` of a new bucket. Throws `MalformedXML`, `InvalidTag`. */
 export function tagsOfXml(root: XmlElement, limit = objectLimit): Tags {
-  const [set] = root.children;
+  const set = root.name === "Tags" ? root : root.children[0];
   if (set === undefined) throw s3Error("MalformedXML", "expected Tagging with a TagSet");
   return checked(
     set.children.map((tag) => {
@@ -58,7 +59,9 @@ function invalidTag(text: string) {
 
 function checked(tags: readonly { readonly key: string; readonly value: string }[], limit: number): Tags {
   if (tags.length > limit)
-    throw invalidTag(limit === objectLimit ? "Object tags cannot be greater than 10" : `at most ${limit} tags are kept`);
+    throw limit === objectLimit
+      ? invalidTag("Object tags cannot be greater than 10")
+      : s3Error("BadRequest", `Bucket tag count cannot be greater than ${limit}`);
   if (new Set(tags.map(({ key }) => key)).size < tags.length) throw invalidTag("Cannot provide multiple Tags with the same key");
   for (const { key, value } of tags) {
     if (key.length === 0 || key.length > 128 || !allowed.test(key)) throw invalidTag("The TagKey you have provided is invalid");

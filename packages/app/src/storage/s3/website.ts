@@ -12,6 +12,7 @@ import type { BucketDoc } from "../documents.ts";
 import { bucketRecord, changeBucket, openBucket } from "../objects/buckets.ts";
 import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error, s3Failure } from "./errors.ts";
+import { redirectHeader } from "./object-headers.ts";
 import { getObject } from "./object-operations.ts";
 import { childText, escapeXml, type XmlElement, xmlDocument } from "./xml.ts";
 import { readDocument } from "./xml-documents.ts";
@@ -143,7 +144,9 @@ export async function servePage({ requestId, ...call }: PageRequest & { readonly
   const early = redirectOf(site, path);
   if (early !== undefined) return redirect(call, early);
   try {
-    return await read(call, key);
+    const reply = await read(call, key);
+    const elsewhere = reply.headers?.[redirectHeader];
+    return elsewhere === undefined ? reply : { status: 301, headers: { location: elsewhere } };
   } catch (error) {
     const { status, code } = s3Failure(error);
     if (key === path && isCoded(error, "NotFound", "TenantAccessDenied", "AccessDenied")) {

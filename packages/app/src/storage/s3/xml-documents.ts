@@ -9,7 +9,7 @@ const conditions = { Prefix: "text", Tag: { each: tag }, ...sizes } as const;
 /** The documents that requests bring, by their root (Amazon S3 API reference): the closed list of what each may say. */
 export const documents = {
   CreateBucketConfiguration: {
-    ...{ LocationConstraint: "text", Location: "unbuilt", Bucket: "unbuilt", Tags: "unbuilt" },
+    ...{ LocationConstraint: "text", Location: "unbuilt", Bucket: "unbuilt", Tags: { Tag: { each: tag } } },
   },
   VersioningConfiguration: { Status: "text", MfaDelete: "text" },
   PublicAccessBlockConfiguration: {
