@@ -24,4 +24,4 @@ for (const { name, body } of laws) {
   await body();
   console.log("holds:", name);
 }
-if (laws.length < 5) throw new Error("the suite should have five laws");
+if (laws.length < 6) throw new Error("the suite should have six laws");

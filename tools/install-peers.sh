@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Chromium, S3 and NFS clients,
+# Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Redis, Chromium, S3 and NFS clients,
 # Schemathesis, Presidio and a generator of Python clients (into .peers), grpcurl, versitygw and OPA by Go.
 # Every part is optional; the suites name what they miss.
 set -u
@@ -7,7 +7,7 @@ status=0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq || status=1
-  for package in etcd-server postgresql prometheus-postgres-exporter haproxy chromium awscli rclone s3cmd libnfs-utils openssl iproute2 prometheus softhsm2; do
+  for package in etcd-server postgresql prometheus-postgres-exporter haproxy chromium awscli rclone s3cmd libnfs-utils openssl iproute2 prometheus softhsm2 redis-server; do
     dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "$package" >/dev/null || {
       echo "not installed: $package"
       status=1

@@ -181,6 +181,8 @@ export async function compileStranger(folder: string, resolution: "nodenext" | "
     types: ["node"],
     strict: true,
     skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    rewriteRelativeImportExtensions: true,
     ...(resolution === "nodenext" ? { rootDir: "src", outDir: "out" } : { noEmit: true }),
   };
   const file = join(folder, `tsconfig.${resolution}.json`);

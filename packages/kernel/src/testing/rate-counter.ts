@@ -69,6 +69,14 @@ export function rateCounterSuite(runner: SuiteRunner, subject: RateCounterUnderT
       );
     }));
 
+  test("who was never seen is let in, whatever the clock says", () =>
+    opened(async (counter) => {
+      for (const now of [0, 1, 1_700_000_000_000]) {
+        const { allowed, remaining } = await counter.take(freshKey(), { limit: 2, window: 600_000 }, now);
+        equal([allowed, remaining], [true, 1], `at ${now}`);
+      }
+    }));
+
   test("after the reset the whole limit is free", () =>
     opened(async (counter) => {
       const key = freshKey();
