@@ -1,5 +1,6 @@
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type * as z from "zod";
+import { type RetryOptions, retryWait, takesKey } from "./retry.ts";
 import type { Contract, Route } from "./route.ts";
 import { utf8Decode } from "./utf8.ts";
 
@@ -22,6 +23,8 @@ export interface ClientOptions {
   readonly fetch: Fetch;
   /** For every request, for example `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
+  /** Sends again what was not answered, and nothing twice; without it each call is sent once. */
+  readonly retries?: RetryOptions;
 }
 
 /** A reply that is not JSON. */
@@ -88,7 +91,12 @@ interface AnyInput {
 
 /**
  * A typed client of a contract over `fetch`. A failure is a thrown `CodedError` with the service's code and details, plus `status`
- * and `request_id`; `client_protocol` when the answer is not the service's.
+ * and `request_id`; `client_protocol` when the answer is not the service's. A client certificate is a `fetch` that shows it
+ * (`mtlsFetch` of `@seneschal/adapters/http`).
+ *
+ * With `retries` a call that a rate limit refused is sent again when the service says, and one that nobody answered if it may be done twice: reads, and
+ * every `POST` that takes an `Idempotency-Key`, which then has one of its own, the same at each try. Other changes (`PUT`, `PATCH`, `DELETE`) are the
+ * caller's to repeat: whether they were done is seen by reading.
  *
  * @example
  * ```ts
@@ -97,16 +105,26 @@ interface AnyInput {
  * ```
  */
 export function client<C extends Contract>(contract: C, options: ClientOptions): Client<C> {
-  checkOptions("options", options, { baseUrl: "string", fetch: "function", headers: "any" });
+  checkOptions("options", options, { baseUrl: "string", fetch: "function", headers: "any", retries: "object?" });
   checkArgument("contract", contract, "object");
   checkArgument("options", options, "object");
   checkArgument("options.baseUrl", options.baseUrl, "string");
   checkArgument("options.fetch", options.fetch, "function");
-  const calls = Object.entries(contract).map(([id, route]) => [id, (input: AnyInput = {}) => call(route, input, options)]);
+  const { retries } = options;
+  if (retries !== undefined) {
+    checkOptions("options.retries", retries, { newKey: "function", pause: "function", attempts: "number?" });
+    checkArgument("options.retries.newKey", retries.newKey, "function");
+    checkArgument("options.retries.pause", retries.pause, "function");
+  }
+  const calls = Object.entries(contract).map(([id, route]) => {
+    const keyed = retries !== undefined && takesKey(contract, route);
+    return [id, (input: AnyInput = {}) => call(route, keyed, input, options)];
+  });
   return Object.fromEntries(calls) as Client<C>;
 }
 
-async function call(route: Route, input: AnyInput, { baseUrl, fetch, headers: shared }: ClientOptions): Promise<unknown> {
+async function call(route: Route, keyed: boolean, input: AnyInput, options: ClientOptions): Promise<unknown> {
+  const { baseUrl, fetch, headers: shared, retries } = options;
   const headers: Record<string, string> = {
     accept: [route.produces ?? "application/json"].flat().join(", "),
     ...(typeof shared === "function" ? shared() : shared),
@@ -118,13 +136,20 @@ async function call(route: Route, input: AnyInput, { baseUrl, fetch, headers: sh
     headers["content-type"] = "application/json";
     body = JSON.stringify(input.body);
   }
-  const response = await fetch(`${baseUrl}${pathOf(route, input.params ?? {})}${queryOf(input.query ?? {})}`, {
-    method: route.method,
-    headers,
-    ...(body === undefined ? {} : { body }),
-    ...(input.signal === undefined ? {} : { signal: input.signal as never }),
-  });
-  const bytes = new Uint8Array(await response.arrayBuffer());
+  const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === "idempotency-key");
+  if (keyed && !hasKey && retries !== undefined) headers["idempotency-key"] = retries.newKey();
+  const url = `${baseUrl}${pathOf(route, input.params ?? {})}${queryOf(input.query ?? {})}`;
+  const send = async (): Promise<Answer> => {
+    const response = await fetch(url, {
+      method: route.method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      ...(input.signal === undefined ? {} : { signal: input.signal as never }),
+    });
+    return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
+  };
+  const isAborted = (): boolean => (input.signal as { readonly aborted?: boolean } | undefined)?.aborted === true;
+  const { response, bytes } = retries === undefined ? await send() : await insist(send, route, keyed, retries, isAborted);
   if (response.status >= 400) throw failureOf(response, bytes);
   if (route.produces !== undefined) {
     const mediaType = response.headers.get("content-type") ?? "";
@@ -139,6 +164,31 @@ async function call(route: Route, input: AnyInput, { baseUrl, fetch, headers: sh
   if (result.error.issues.every((issue) => issue.code === "unrecognized_keys")) return value;
   const where = result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.code}`);
   throw new CodedError("client_protocol", "the reply is not of the contract", { status: response.status, where });
+}
+
+interface Answer {
+  readonly response: FetchResponse;
+  readonly bytes: Uint8Array;
+}
+
+/** Sends until there is an answer that is one, or none is to be had. */
+async function insist(
+  send: () => Promise<Answer>,
+  route: Route,
+  keyed: boolean,
+  { pause, attempts = 4 }: RetryOptions,
+  isAborted: () => boolean,
+): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const sent = await send().catch((error: unknown) => ({ error }));
+    const tried = "error" in sent ? {} : { status: sent.response.status, retryAfter: sent.response.headers.get("retry-after") };
+    const wait = attempt < attempts && !isAborted() ? retryWait(tried, route, keyed, attempt) : undefined;
+    if (wait === undefined) {
+      if ("error" in sent) throw sent.error;
+      return sent;
+    }
+    await pause(wait);
+  }
 }
 
 function pathOf(route: Route, params: Readonly<Record<string, unknown>>): string {

@@ -16,7 +16,9 @@ export type { AuthoriseInput, Hooks, Observe, Outcome, RateLimit, RateVerdict, R
 export type { Idempotency, IdempotentRequest, StoredResponse } from "./idempotency.ts";
 export type { Issue } from "./issues.ts";
 export { type OpenApiInfo, openapi, openapiInSteps } from "./openapi.ts";
+export { paginate } from "./paginate.ts";
 export { flagParam, integerParam, limitParam, listParam, MAX_PAGE, offsetParam, timeParam } from "./query.ts";
+export type { RetryOptions } from "./retry.ts";
 export {
   type Contract,
   type Handler,
