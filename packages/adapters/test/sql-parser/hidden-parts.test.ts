@@ -259,6 +259,54 @@ describe("the names in a path into a structure are names of columns", () => {
   ])("%s: a name that is built is not explained", (query) => counts(query));
 });
 
+describe("rows that a statement reaches in the manner of one database have their tier in the reading of any", () => {
+  test.each([
+    ...[
+      "TABLE vault7",
+      "(TABLE vault7)",
+      "SELECT 1 UNION TABLE vault7",
+      "EXPLAIN (ANALYZE) TABLE vault7",
+      "SELECT HIGH_PRIORITY * FROM vault7",
+    ],
+    ...[
+      "SELECT SQL_CALC_FOUND_ROWS * FROM vault7",
+      "SELECT STRAIGHT_JOIN * FROM vault7",
+      "SELECT $1 FROM vault7",
+      "SELECT $1:a FROM vault7",
+    ],
+    ...[
+      "SELECT v.$1 FROM vault7 v",
+      "SELECT $IDENTITY FROM vault7",
+      "SELECT vault7.k9 FROM vault7 v",
+      "PIVOT vault7 ON k9",
+      "WATCH vault7",
+    ],
+    ...["INSERT INTO FUNCTION url('http://h', 'CSV') SELECT * FROM vault7", "CREATE TABLE t ENGINE = Merge('db', 'vault7')"],
+    ...[
+      "CREATE TABLE t (a Int) ENGINE = Distributed(c, db, vault7)",
+      "CREATE DICTIONARY d (a Int) SOURCE(CLICKHOUSE(TABLE 'vault7'))",
+    ],
+    ...["EXEC p @table = 'vault7'", "READTEXT vault7.k9 0x0 0 1", "SELECT [x.k9 FOR x IN (SELECT list(v) FROM vault7 v)]"],
+    ...[
+      "SET VARIABLE x = (SELECT max(k9) FROM vault7)",
+      "UNLOAD ('TABLE vault7') TO 's3://x'",
+      "SELECT * FROM query('FROM vault7')",
+    ],
+  ])("%s", (query) => {
+    for (const dialect of [undefined, "postgres", "mysql", "snowflake", "clickhouse", "duckdb", "mssql"]) {
+      const result = classifier.classify(query, dialect === undefined ? {} : { dialect });
+      expect([dialect, result.tier, result.reasoning]).toEqual([dialect, "RESTRICTED", result.reasoning]);
+    }
+  });
+
+  test.each(["duckdb", "postgres", undefined])("an arrow takes a member, in %s too", (dialect) => {
+    for (const query of ["SELECT doc->'ssn' FROM events", "SELECT doc->'a'->>'ssn' FROM events"])
+      expect(classifier.classify(query, dialect === undefined ? {} : { dialect }).tier).toBe("PROPRIETARY");
+    const { reasoning } = classifier.classify("SELECT list_transform(a, x -> x + 1) FROM products", { dialect: "duckdb" });
+    expect(reasoning).not.toMatch(DOUBT);
+  });
+});
+
 describe("a statement that nobody understands is not public", () => {
   const strange = [
     ...[

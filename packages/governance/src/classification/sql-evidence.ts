@@ -73,7 +73,14 @@ export function sqlEvidence(
   }
   for (const name of analysis.unexplained) {
     if (catalogue(name) !== undefined) found.push(...starEvidence(name, policy, catalogue));
-    else for (const field of name.split(".")) found.push(...columnEvidence({ table: "", field }, policy, catalogue, undefined));
+    else {
+      const parts = name.split(".");
+      for (const field of parts) found.push(...columnEvidence({ table: "", field }, policy, catalogue, undefined));
+      // `orders.total` beside another name that was given to the table.
+      const table = parts.slice(0, -1).join(".");
+      const known = table !== "" && catalogue(table) !== undefined;
+      if (known) found.push(...columnEvidence({ table, field: parts.at(-1) ?? "" }, policy, catalogue, undefined));
+    }
   }
   if (analysis.unexplained.length > 0) {
     const names = analysis.unexplained.slice(0, 5).map(safeName).join(", ");

@@ -41,17 +41,17 @@ const COMMANDS: readonly RegExp[] = [
   /^(?:load\s+(?:data|xml|table|dictionary)\b|unload\s+(?:table|\()|import\s+foreign\b|exchange\s+partition\b|put\s+'?file:|(?:get|ls|list|rm|remove)\s+@[\w%~"']|create\s+(?:or\s+replace\s+)?(?:public\s+)?(?:synonym|alias|publication|database\s+link)\b)/i,
   // Cursors, procedures, administration.
   /^(?:fetch\s+(?:all|next|prior|first|last|absolute|relative|forward|backward|-?\d+)\s+(?:from\s+|in\s+|-?\d+\s+)*\w+\s*;?\s*$|(?:xp|sp)_\w+|handler\s+\S+\s+(?:open|read)\b|(?:get|set)\s+diagnostics\b|pragma\s+\w+\s*(?:[(=;]|$))/i,
-  /^(?:dbcc\s+\w|checksum\s+table\b|(?:rename|repair|optimize|analyze|refresh|truncate|recover|vacuum)\s+table\b|msck\s|refresh\s+materialized\b|(?:un)?pivot\s+\S+\s+(?:on|using)\b|(?:import|export)\s+database\b|lock\s+tables?\s|kill\s+(?:query\s+)?\d|(?:alter|drop)\s+(?:table|view|database|schema|session|system|index|role|user|function|procedure)\s+\S)/i,
+  /^(?:dbcc\s+\w|checksum\s+table\b|(?:rename|repair|optimize|analyze|refresh|truncate|recover|vacuum)\s+table\b|explain\s+(?:analyz|analys|plan\b|extended\b|verbose\b|\()|waitfor\s*\(|msck\s|refresh\s+materialized\b|(?:un)?pivot\s+\S+\s+(?:on|using)\b|(?:import|export)\s+database\b|lock\s+tables?\s|kill\s+(?:query\s+)?\d|(?:alter|drop)\s+(?:table|view|database|schema|session|system|index|role|user|function|procedure)\s+\S)/i,
   // Of clients.
   /^(?:\{\s*(?:\?\s*=\s*)?call\s|\\(?:copy|[a-z]+\+?\s|!)|\.(?:dump|read|import|export|save|backup|schema|tables|mode)\b|:r\s+\S|@@?[\w./]+\.sql\b)/i,
 ];
 /** Verbs with one name behind them: in capitals, or where the name is a table's. */
 const BRIEF =
-  /^(summari[sz]e|describe|fetch|open|truncate|drop|lock|vacuum|optimize|checksum|dump|unload|cache|refresh|handler)\s+([^\s;]+)\s*;?\s*$/i;
+  /^(summari[sz]e|describe|fetch|open|truncate|drop|lock|vacuum|optimize|checksum|dump|unload|cache|refresh|handler|watch|move|receive)\s+([^\s;]+)\s*;?\s*$/i;
 
 /** Verbs of statements in capitals, in a text that has other letters too. */
 const CAPITALS =
-  /^(?:ALTER|ANALYZE|ATTACH|BACKUP|CALL|CHECKSUM|CREATE|DECLARE|DELETE|DETACH|DROP|DUMP|EXCHANGE|EXEC|EXECUTE|EXPORT|FETCH|GRANT|HANDLER|IMPORT|INSERT|LOAD|LOCK|MERGE|OPEN|OPTIMIZE|PIVOT|PRAGMA|REFRESH|RENAME|REPLACE|RESTORE|REVOKE|SEL|SELECT|SET|SHOW|SUMMARIZE|TRUNCATE|UNLOAD|UNPIVOT|UPDATE|UPSERT|USE|VACUUM|WITH)\s+["`[(@\w](?=[\s\S]*[a-z])/;
+  /^(?:ALTER|ANALYZE|ATTACH|BACKUP|CALL|CHECKSUM|CREATE|DECLARE|DELETE|DETACH|DFS|DISABLE|DROP|DUMP|ENABLE|EXCHANGE|EXEC|EXECUTE|EXPLAIN|EXPORT|FETCH|GRANT|HANDLER|IMPORT|INSERT|INSTALL|KILL|LISTEN|LOAD|LOCK|MERGE|MOVE|NOTIFY|OPEN|OPTIMIZE|PIVOT|PRAGMA|RAISERROR|READTEXT|RECEIVE|REFRESH|RENAME|REPLACE|RESTORE|REVOKE|SECURITY|SEL|SELECT|SET|SHOW|SUMMARIZE|SYSTEM|TRUNCATE|UNLOAD|UNPIVOT|UPDATE|UPSERT|USE|VACUUM|WAITFOR|WATCH|WITH)\s+["`[(@\w](?=[\s\S]*[a-z])/;
 
 /** True for a text that is meant as a command to a database, of a kind that nobody reads here. */
 export function readsLikeCommand(text: string, catalogue: Catalogue): boolean {
@@ -100,7 +100,11 @@ export function unreadEvidence(texts: readonly string[], reason: string, policy:
 export function sqlWordsEvidence(text: string, policy: TierPolicy, catalogue: Catalogue): Evidence[] {
   const names = new Set<string>();
   const tables = new Set<string>();
-  const tokens = sqlTokens(withoutUnicodeEscapes(text)).filter(({ text: word }) => !word.startsWith("'"));
+  const all = sqlTokens(withoutUnicodeEscapes(text));
+  const tokens = all.filter(({ text: word }) => !word.startsWith("'"));
+  // A table may be given as a text.
+  for (const { text: word } of all.slice(0, MAX_NAMES))
+    if (word.startsWith("'") && word.length < 200 && catalogue(word.slice(1, -1)) !== undefined) tables.add(word.slice(1, -1));
   for (let i = 0; i < tokens.length && names.size < MAX_NAMES; i++) {
     const first = nameIn(tokens[i]?.text);
     if (first === undefined) continue;
@@ -118,6 +122,11 @@ export function sqlWordsEvidence(text: string, policy: TierPolicy, catalogue: Ca
     names.add(first);
     if (/^(?:from|join|into|update|table|using|only|,)$/i.test(before)) tables.add(name);
     else if (catalogue(name) !== undefined) tables.add(name);
+    else {
+      // The last name may be a column's.
+      const table = name.slice(0, Math.max(0, name.lastIndexOf(".")));
+      if (table !== "" && catalogue(table) !== undefined) tables.add(table);
+    }
   }
   return [
     ...[...tables].flatMap((table) => starEvidence(table, policy, catalogue)),

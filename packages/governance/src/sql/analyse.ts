@@ -215,6 +215,9 @@ class Analyser {
         return;
       case "Set":
         this.#explain(((node["SingleAssignment"] ?? {}) as Node)["variable"]);
+        // T-SQL's parser takes all behind a first word as it stands.
+        if (/\(\s*(?:select|with|table|from)\b/i.test(textsOf(node["SetSessionParam"]).join(" ")))
+          this.#unread.add("a query that a value is set by could not be read");
         return;
       case "AlterTable":
         this.#alter(node);
@@ -284,7 +287,11 @@ class Analyser {
     // The first argument of OPENQUERY is the name of a server.
     const values = args.slice(name === "openquery" ? 1 : 0).map(unnamed);
     // ClickHouse takes names of tables without quotes.
-    const texts = values.flatMap((value) => literalText(value) ?? (reach === "named" ? namePath(value) : undefined) ?? []);
+    const texts = values.flatMap((value) => {
+      // T-SQL: `EXEC p @table = 'orders'`.
+      const given = ((value as Node | null)?.["BinaryOp"] as Node | undefined)?.["right"] ?? value;
+      return literalText(given) ?? (reach === "named" ? namePath(value) : undefined) ?? [];
+    });
     const telling = texts.filter((text) => /\p{L}/u.test(text));
     if (reach === undefined) this.#calls.push({ name, texts: telling, rows: rows || args.length === 0 });
     else if (reach === "anything") this.#unread.add("a function reads what the statement does not name");
@@ -375,7 +382,14 @@ class Analyser {
         this.#filter((clause as Node)["condition"], this.#over(result, scope), "CONDITIONAL");
       return scope;
     }
-    if ("TableFunction" in target) return scope;
+    if ("TableFunction" in target) {
+      // Rows that leave for where a function writes them.
+      this.#does("EXPORT");
+      this.#explain((target["TableFunction"] as Node)["name"]);
+      this.#expr((target["TableFunction"] as Node)["args"], scope);
+      this.#results.push({ columns: result.columns, stars: result.open, dataset: unique(result.dataset) });
+      return scope;
+    }
     const table = this.#named(target["TableName"] ?? target["name"] ?? target);
     for (const key of ["columns", "after_columns", "partitioned", "insert_alias", "table_alias"]) this.#explain(node[key]);
     const columns = list(node["columns"]).map((column) => lastName(column));
@@ -446,6 +460,13 @@ class Analyser {
   #createTable(node: Node): void {
     const table = this.#named(node["name"]);
     for (const column of list(node["columns"])) this.#explain((column as Node)["name"]);
+    // ClickHouse: an engine that reads other tables, servers or files.
+    for (const option of list(((node["table_options"] ?? {}) as Node)["Plain"])) {
+      const given = (option as Node)["NamedParenthesizedList"] as Node | undefined;
+      const texts = list(given?.["values"]).map(identifier);
+      const engine = `engine_${identifier(given?.["name"]).toLowerCase()}`;
+      if (texts.length > 0 && !engine.endsWith("mergetree")) this.#calls.push({ name: engine, texts, rows: false });
+    }
     const query = node["query"] as Node | undefined | null;
     if (query !== undefined && query !== null) {
       this.#write(table, this.#query(query, EMPTY_SCOPE()));
@@ -840,7 +861,9 @@ class Analyser {
       const aliased = node["ExprWithAlias"] as Node | undefined;
       const expr = aliased === undefined ? (node["UnnamedExpr"] ?? node) : aliased["expr"];
       const name = aliased === undefined ? (columnName(expr) ?? `_${unnamed++}`) : identifier(aliased["alias"]);
-      columns.push({ name, inputs: unique(this.#expr(expr, scope)) });
+      const inputs = this.#expr(expr, scope);
+      // Snowflake: `$1` is the first column, whichever that is.
+      columns.push({ name, inputs: unique(namesPlace(expr) ? [...inputs, ...this.#rows(scope, undefined)] : inputs) });
     }
     return { columns, open: [...open] };
   }
@@ -1145,6 +1168,14 @@ class Analyser {
           if (key === undefined) this.#doubts.add(BUILT_MEMBER);
           return this.#member(inputs, pathKeys(key));
         }
+        case "Lambda": {
+          // Some dialects of the parser take `doc -> 'a' ->> 'b'` for a function of `doc`.
+          this.#explain(body["params"]);
+          const key = pathKeys(textsIn(body["body"]));
+          const param = (body["params"] as Node | undefined)?.["One"] as Node | undefined;
+          if (param === undefined || key === undefined || namesIn(body["body"])) return this.#expr(body["body"], scope);
+          return this.#member(this.#resolved(scope, [param["name"]]), key);
+        }
         case "InList":
           for (const item of list(body["list"])) this.#literal(item, columnName(body["expr"]));
           return this.#expr(body["expr"], scope).map(transformed);
@@ -1293,6 +1324,33 @@ function isConstant(node: unknown): boolean {
   if (body["Named"] !== undefined || body["ExprNamed"] !== undefined)
     return isConstant(unnamed(((body["Named"] ?? body["ExprNamed"]) as Node)["arg"]));
   return false;
+}
+
+/** True where an expression of a select list names a column by its place, outside of queries in it. */
+function namesPlace(node: unknown): boolean {
+  if (typeof node !== "object" || node === null || isQuery(node as Node)) return false;
+  const placeholder = (node as Node)["Placeholder"];
+  if (typeof placeholder === "string") return /^\$(?:\d+|identity|rowguid)$/i.test(placeholder);
+  return Object.values(node).some(namesPlace);
+}
+
+/** All strings of a part of the tree. */
+function textsOf(node: unknown): readonly string[] {
+  if (typeof node === "string") return [node];
+  return typeof node === "object" && node !== null ? Object.values(node).flatMap(textsOf) : [];
+}
+
+/** Texts in a part of the tree. */
+function textsIn(node: unknown): readonly string[] {
+  if (typeof node !== "object" || node === null) return [];
+  const text = literalText(node);
+  return text === undefined ? Object.values(node).flatMap(textsIn) : [text];
+}
+
+/** True where a part of the tree has a name in it. */
+function namesIn(node: unknown): boolean {
+  if (typeof node !== "object" || node === null) return false;
+  return "Identifier" in node || "CompoundIdentifier" in node || Object.values(node).some(namesIn);
 }
 
 /** A dotted name of an expression. */

@@ -21,7 +21,7 @@ const NAMED_FORMS = /^(?:read_|dict(?:get|has|isin))|_scan$/;
 
 const ANYTHING =
   words(`database_to_xml database_to_xmlschema database_to_xml_and_xmlschema schema_to_xml schema_to_xmlschema schema_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema result_scan
-  load_file load_extension readfile writefile bfilename loread lowrite dblink_fetch dblink_get_result opendatasource table_query json_execute_serialized_sql from_substrait evalmlmethod catboostevaluate
+  getenv load_file load_extension readfile writefile bfilename loread lowrite dblink_fetch dblink_get_result opendatasource table_query json_execute_serialized_sql from_substrait evalmlmethod catboostevaluate
   executable executablepool input sys_exec sys_eval reflect reflect2 java_method curl httpuritype dburitype xdburitype sys_dburigen get_blob_from_file get_clob_from_file get_dbclob_from_file get_xml_file`);
 const ANYTHING_FORMS = /^(?:pg_(?:read|ls|stat_file|logical_slot)|lo_|xp_|sp_oa|http_|mqre(?:ad|ceive))/;
 const ANYTHING_PACKAGES = /^(?:sys\.)?(?:utl_(?:http|file|tcp)|dbms_(?:sql|scheduler|java|datapump))\./;

@@ -5,7 +5,7 @@ import { MAX_PARSE_COST, parseCost } from "./parse-cost.ts";
 import { rewritten } from "./rewrite-sql.ts";
 import { splitStatements } from "./split-statements.ts";
 import type { SqlParser } from "./sql-parser.ts";
-import { literalText, type Node, nameOf, nestsTooDeep, unnamed } from "./tree.ts";
+import { literalText, misreadsWords, type Node, nameOf, nestsTooDeep, unnamed } from "./tree.ts";
 import { withoutUnicodeEscapes } from "./unicode-escapes.ts";
 
 /** Trees of the statements that could be read, and how many could not. */
@@ -86,7 +86,7 @@ function attempt(parser: SqlParser, text: string, dialect: string, depth: number
   } catch {
     return undefined;
   }
-  return trees.some(nestsTooDeep) ? undefined : trees;
+  return trees.some((tree) => nestsTooDeep(tree) || misreadsWords(tree)) ? undefined : trees;
 }
 
 /** Texts in texts: so many may stand in one another. */

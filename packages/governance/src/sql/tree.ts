@@ -172,6 +172,24 @@ export function nestsTooDeep(tree: unknown): boolean {
   return false;
 }
 
+/** Words that no dialect takes for a name without quotes. */
+const RESERVED: ReadonlySet<string> = new Set(["select", "from", "where", "union", "having"]);
+
+/** Whether a tree takes the words of a statement for names: then its dialect was not meant. Needs no stack of its own. */
+export function misreadsWords(tree: unknown): boolean {
+  const left: unknown[] = [tree];
+  while (left.length > 0) {
+    const node = left.pop();
+    if (!isObject(node)) continue;
+    const { value, quote_style: quote } = node as Node;
+    if (typeof value === "string" && "quote_style" in node) {
+      if ((quote ?? null) === null && (RESERVED.has(value.toLowerCase()) || value.includes("("))) return true;
+      if (quote === "[" && /\bselect\b[\s\S]*\bfrom\b/i.test(value)) return true;
+    } else for (const [key, child] of Object.entries(node)) if (!key.endsWith("_token")) left.push(child);
+  }
+  return false;
+}
+
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
