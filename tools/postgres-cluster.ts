@@ -7,10 +7,13 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { ownAddress } from "./own-address.ts";
+import { type Address, ownAddress } from "./own-address.ts";
 
 export interface PostgresServer {
   readonly url: string;
+  readonly address: Address;
+  /** Runs shell as the user of the server, with its programs, and `PGDATA`, `PGHOST`, `PGPORT`, `PGUSER` and `PGDATABASE` for it. Gives what it wrote. */
+  shell(lines: string): string;
   /** `kill -9` of the whole server. */
   kill(): Promise<void>;
   /** SIGSTOP and SIGCONT of the main process and its children. */
@@ -31,22 +34,27 @@ export function postgresBinaries(): string | undefined {
   return majors.map((major) => join(root, major, "bin")).find((bin) => existsSync(join(bin, "initdb")));
 }
 
-/** Creates and starts a server. `settings` are given to it as `-c name=value`. */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+const INIT = 'initdb -D "$PGDATA" -U seneschal -A trust -E UTF8 --locale=C.UTF-8 --no-sync';
+
+/** Creates and starts a server. `settings` are given to it as `-c name=value`; `create` is the shell that makes its directory. */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}, create = INIT): Promise<PostgresServer> {
   const bin = postgresBinaries();
   if (bin === undefined) throw new Error("PostgreSQL is not installed (apt-get install postgresql)");
   const owner = process.getuid?.() === 0 ? userId("postgres") : undefined;
   const directory = mkdtempSync(join(tmpdir(), "postgres-"));
   if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
   const data = join(directory, "data");
-  const identity = { ...owner, cwd: directory, env: { ...process.env, LC_ALL: "C.UTF-8" } };
-  const init = spawnSync(
-    join(bin, "initdb"),
-    ["-D", data, "-U", "seneschal", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"],
-    { ...identity, encoding: "utf8" },
-  );
-  if (init.status !== 0) throw new Error(`initdb failed: ${init.stderr}`);
-  const { host, port } = await ownAddress();
+  const address = await ownAddress();
+  const { host, port } = address;
+  const own = { PGDATA: data, PGHOST: host, PGPORT: String(port), PGUSER: "seneschal", PGDATABASE: "postgres" };
+  const env = { ...process.env, ...own, PATH: `${bin}:${process.env["PATH"]}`, LC_ALL: "C.UTF-8" };
+  const identity = { ...owner, cwd: directory, env };
+  const shell = (lines: string): string => {
+    const { status, stdout, stderr } = spawnSync("sh", ["-ec", lines], { ...identity, encoding: "utf8" });
+    if (status !== 0) throw new Error(`${lines}: ${stderr}`);
+    return stdout;
+  };
+  shell(create);
   const options = { listen_addresses: host, port: String(port), unix_socket_directories: "", ...settings };
   let server: ChildProcess | undefined;
 
@@ -83,6 +91,8 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   await start();
   return {
     url: `postgres://seneschal@${host}:${port}/postgres`,
+    address,
+    shell,
     kill: () => end("SIGKILL"),
     pause: () => {
       for (const pid of familyOf(server?.pid)) signalTo(pid, "SIGSTOP");

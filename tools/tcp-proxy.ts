@@ -1,7 +1,8 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
+import type { Address } from "./own-address.ts";
 
-/** What a proxy leads to: a TCP port, a Unix socket's path, or nothing: then connections end at once. */
-export type ProxyTarget = number | string | undefined;
+/** What a proxy leads to: a TCP port or address, a Unix socket's path, or nothing: then connections end at once. */
+export type ProxyTarget = number | Address | string | undefined;
 
 /**
  * A TCP proxy that can misbehave: the network between a client and one member. It holds its port for as long as it lives: what
@@ -39,7 +40,8 @@ export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Pr
     }
     /** Set from the request on: what the connection has answered to it. */
     let replies: string | undefined;
-    const far = typeof target === "number" ? connect(target, host) : connect(target);
+    const far =
+      typeof target === "string" ? connect(target) : connect(typeof target === "number" ? { port: target, host } : target);
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on("error", () => {});

@@ -47,6 +47,17 @@ test("a name of the code that is linked is in the file that it is linked to", ()
   }
 });
 
+test("a test that a page names is there", () => {
+  const named = pages.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/`((?:packages\/)?\w[\w/.-]*\.test\.ts)`/g)].map(([, file = ""]) => ({
+      page,
+      file,
+    })),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter(({ file }) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, "packages", file)))).toEqual([]);
+});
+
 /** As the hosts of repositories make anchors of headings. */
 function headings(file: string): ReadonlySet<string> {
   const found = [...readFileSync(join(ROOT, file), "utf8").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>

@@ -11,9 +11,9 @@ import { postgresBinaries, startPostgres } from "../../../../tools/postgres-clus
 import { sourceOptions } from "../../../../tools/source-options.ts";
 import { run } from "../../src/run.ts";
 import { scriptedHost } from "../scripted-host.ts";
+import { type Answer, ask, NAME } from "./ask.ts";
 
 const WAIT = { timeout: 60_000 };
-const NAME = "gateway.seneschal.example";
 /** Addresses of this machine, each somebody's own. */
 const BALANCER = "127.91.0.10";
 const CLIENT = "127.91.0.77";
@@ -21,31 +21,6 @@ const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const ops = (file: string): Promise<string> =>
   readFile(fileURLToPath(new URL(`../../../../ops/haproxy/${file}`, import.meta.url)), "utf8");
 const isInstalled = postgresBinaries() !== undefined && spawnSync("haproxy", ["-v"]).status === 0;
-
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
-type Credentials = { readonly ca: string; readonly cert?: string; readonly key?: string };
-
-/** One request; rejects where no answer comes. */
-function ask(at: Address, path: string, tls: Credentials, agent?: Agent, key?: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const headers = key === undefined ? {} : { "content-type": "application/json", "idempotency-key": key };
-    const call = request(
-      { ...at, ...tls, path, agent: agent ?? false, servername: NAME, method: key === undefined ? "GET" : "POST", headers },
-      (response) => {
-        let body = "";
-        response.setEncoding("utf8").on("data", (text: string) => {
-          body += text;
-        });
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, body })).on("error", reject);
-      },
-    );
-    call.on("error", reject).setTimeout(30_000, () => call.destroy(new Error("no answer in half a minute")));
-    call.end(key === undefined ? undefined : JSON.stringify({ name: key }));
-  });
-}
 
 const end = async (child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> => {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
