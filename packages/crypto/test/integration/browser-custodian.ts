@@ -1,14 +1,19 @@
-/** What a custodian's page does with a security key; bundled for a browser by the test beside it, which adds the two functions of docs/custody.md. */
+/** What a custodian's page does, alone and with a security key; bundled for a browser by the test beside it, which adds the two functions of docs/custody.md. */
 import { base64, fromBase64, fromUtf8, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
 import {
+  type CeremonyState,
   CustodianKeys,
+  ceremonyStep,
   custodianCard,
   openKeyFile,
   type PrfSeal,
   prfSeal,
   readKeyFile,
   sealKeyFile,
+  takeSeat,
+  verifyTranscript,
 } from "@seneschal/crypto/custody";
+import { type CrkPublic, type RoundCommitment, type Share, Signer, type SigningRound } from "@seneschal/crypto/threshold";
 import { isCoded } from "@seneschal/kernel";
 
 declare function newCredential(rpId: string, name: string): Promise<Uint8Array>;
@@ -58,4 +63,32 @@ async function refused(text: string) {
   };
 }
 
-Object.assign(globalThis, { sealed, opened, refused });
+/** A custodian of this page alone: what it says in a ceremony, and then in a signing session. Its keys, state and share stay here. */
+function custodian(id: string) {
+  const keys = CustodianKeys.generate(nobleCrypto, random);
+  let state: CeremonyState | undefined;
+  let held: { readonly crk: CrkPublic; readonly share: Share } | undefined;
+  let signer: Signer | undefined;
+  return {
+    card: () => custodianCard(nobleCrypto, keys, { orgId: "acme", custodianId: id }, random),
+    turn(transcript: string, at: number) {
+      const report = verifyTranscript(nobleCrypto, utf8(transcript));
+      if (!report.valid) throw new Error(report.refused.reason);
+      const { view } = report;
+      state ??= takeSeat(view, keys, random);
+      const confirm = view.transcript === undefined ? {} : { confirm: view.transcript };
+      const { entries, outcome, state: next } = ceremonyStep(nobleCrypto, { keys, state, view, at, ...confirm });
+      state = next;
+      if (outcome.kind === "active") held = outcome;
+      return { entries, outcome: outcome.kind };
+    },
+    commit(round: SigningRound) {
+      if (held === undefined) throw new Error("no share");
+      signer = new Signer(held.crk, held.share, round, random);
+      return signer.commitment;
+    },
+    sign: (round: SigningRound, commitments: readonly RoundCommitment[]) => signer?.sign(round, commitments).share,
+  };
+}
+
+Object.assign(globalThis, { sealed, opened, refused, custodian });

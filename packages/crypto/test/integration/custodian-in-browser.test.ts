@@ -1,10 +1,22 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fromHex, hex, nobleCrypto, utf8 } from "@seneschal/crypto";
-import { openKeyFile, readKeyFile } from "@seneschal/crypto/custody";
+import { seeded } from "@seneschal/crypto/arbitraries";
+import {
+  type CustodianCard,
+  ceremonyStep,
+  confirmationOf,
+  encodeTranscript,
+  openKeyFile,
+  readKeyFile,
+  type TranscriptEntry,
+  takeSeat,
+} from "@seneschal/crypto/custody";
+import { aggregateSignature, newSigningRound, type RoundCommitment, Signer } from "@seneschal/crypto/threshold";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NOW, person, Relay, starter, startOf, witness } from "../custody/rig.ts";
 
 const browserPath = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
   (path) => path !== undefined && existsSync(path),
@@ -36,7 +48,7 @@ interface Sealed {
   readonly answer: string;
 }
 
-describe.skipIf(browserPath === undefined)("a key file that is sealed in a browser by a security key", () => {
+describe.skipIf(browserPath === undefined)("a custodian in a browser, whose key file a security key seals", () => {
   let browser: Awaited<ReturnType<typeof chromium.launch>>;
   let page: Page;
   let devtools: CDPSession;
@@ -66,6 +78,58 @@ describe.skipIf(browserPath === undefined)("a key file that is sealed in a brows
   afterAll(() => browser?.close());
 
   const open = (file: string): Promise<unknown> => page.evaluate(`opened(${JSON.stringify(file)})`);
+
+  test("takes a seat in a ceremony beside clients elsewhere, and signs with the share that comes of it, which stays in the page", async () => {
+    const inPage = <T>(call: string, ...args: readonly unknown[]) =>
+      page.evaluate(`custodianHere.${call}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`) as Promise<T>;
+    await page.evaluate("globalThis.custodianHere = custodian('ada')");
+    const others = [person("bob"), person("cy")];
+    const card = await inPage<CustodianCard>("card");
+    const relay = new Relay();
+    expect(relay.say(starter, startOf(3, 2, { seats: [card, ...others.map((one) => one.card)] }))).toBeUndefined();
+    const states = others.map(({ keys, id }) => takeSeat(relay.view, keys, seeded(`state/${id}`)));
+    const said: string[] = [];
+    const turn = async () => {
+      const transcript = Buffer.from(encodeTranscript(relay.entries)).toString("utf8");
+      const made = await inPage<{ readonly entries: readonly TranscriptEntry[]; readonly outcome: string }>(
+        "turn",
+        transcript,
+        NOW,
+      );
+      for (const entry of made.entries) {
+        expect(relay.post(entry)).toBeUndefined();
+        said.push(entry.act.type);
+      }
+      return made.outcome;
+    };
+    const step = (i: number) => {
+      const { view } = relay;
+      const confirm = view.transcript === undefined ? {} : { confirm: view.transcript };
+      const made = ceremonyStep(nobleCrypto, { keys: others[i]!.keys, state: states[i]!, view, at: NOW, ...confirm });
+      states[i] = made.state;
+      for (const entry of made.entries) relay.post(entry);
+      return made.outcome;
+    };
+    for (let round = 0; round < 4; round++) {
+      await turn();
+      for (const i of [0, 1]) step(i);
+    }
+    relay.say(witness, confirmationOf("witness", relay.view));
+    expect(await turn()).toBe("active");
+    expect(said).toEqual(["join", "commitment", "packages", "accepted", "confirmation"]);
+
+    const outcome = step(1);
+    if (outcome.kind !== "active") throw new Error(outcome.kind);
+    const round = newSigningRound(outcome.crk, "r1", utf8("release 7"));
+    const signer = new Signer(outcome.crk, outcome.share, round, seeded("nonces"));
+    const commitments = [await inPage<RoundCommitment>("commit", round), signer.commitment];
+    const parts = [
+      { index: 1, share: await inPage<string>("sign", round, commitments) },
+      { index: 3, share: signer.sign(round, commitments).share },
+    ];
+    const signature = aggregateSignature(outcome.crk, round, commitments, parts);
+    expect(nobleCrypto.ed25519Verify(outcome.crk.publicKey, utf8("release 7"), signature)).toBe(true);
+  });
 
   test("opens by the same key there, and anywhere by what it answers; neither the keys nor the answer stand in the file", async () => {
     expect(await open(made.file)).toBe(made.keys);
