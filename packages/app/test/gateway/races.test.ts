@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { register } from "./registered.ts";
 import { openRig, type Rig } from "./rig.ts";
+import { makeCrk, signOperation } from "./sign.ts";
 
 const statuses = (answers: readonly { status: number }[]): number[] => answers.map((answer) => answer.status).sort();
 const times = <T>(count: number, work: (i: number) => Promise<T>): Promise<T[]> =>
@@ -42,6 +43,19 @@ describe("requests at the same time", () => {
     const accepted = statuses(await times(3, () => globex("POST", `${path}/accept-invitation`)));
     expect([accepted[0], accepted.filter((status) => status === 204).length]).toEqual([204, 1]);
     expect((await globex("GET", path)).body.participants).toHaveLength(2);
+  });
+
+  it("a signature allows one act, however many bring it at once", async () => {
+    const owner = rig.bearer({ sub: "root", org: "umbrella", roles: ["super_admin"] });
+    const crk = await makeCrk(owner);
+    const { id } = (await owner("POST", "/api/v1/workspaces", { name: "signed for" })).body;
+    const path = `/api/v1/workspaces/${id}/extend`;
+    const body = { expires_at: "2080-01-01T00:00:00.000Z" };
+    const signature = await signOperation(owner, crk, "workspace.extend", id, body);
+    const answers = await times(4, () => owner("POST", path, { ...body, signature }));
+    expect(statuses(answers)).toEqual([204, 409, 409, 409]);
+    const refused = answers.filter(({ status }) => status === 409).map((answer) => answer.body.error.code);
+    expect(refused).toEqual(refused.map(() => "SIGNATURE_REPLAYED"));
   });
 
   it("an idempotency key makes a repeated creation one creation", async () => {

@@ -162,7 +162,9 @@ export function signatures(crypto: CryptoProvider, instanceId: string, coveredSt
     const of = (key: readonly string[]) => unit.list(signingRequests, "by_call", key, { reverse: true, limit: 50 });
     const signs = ({ payload: signed }: SigningRequest): boolean =>
       crypto.ed25519Verify(bytes(crk.public_key), operationBytes(signed), bytes(signature));
-    return (await of([...call, bodySha256])).find(signs) ?? (await of(call)).find(signs);
+    const found = (await of([...call, bodySha256])).find(signs) ?? (await of(call)).find(signs);
+    // Read by its id: the commit stands only while nobody else uses it up.
+    return found && unit.get(signingRequests, found.id);
   }
 
   const verify: Signatures["verify"] = async (unit, claim) => (await accept(unit, claim)) !== undefined;
