@@ -10,8 +10,7 @@ import { serve } from "@seneschal/server-fastify";
 const data = await mkdtemp(join(tmpdir(), "gateway-"));
 await prepareData(data, systemRandom); // once: the key that unseals the vault, and the name of the instance
 
-const definition = gatewayService(data);
-const gateway = await buildService(definition, definition.settings.parse({ auth: {} }));
+const gateway = await buildService(gatewayService(data), { auth: {} });
 await gateway.start();
 const server = await serve(gateway.dispatch, { port: 0 });
 

@@ -5,8 +5,7 @@ import { governanceService } from "@seneschal/app/governance";
 import { middleware } from "@seneschal/server-express";
 import express from "express";
 
-const definition = governanceService("./data");
-const governance = await buildService(definition, definition.settings.parse({ database: { kind: "memory" } }));
+const governance = await buildService(governanceService("./data"), { database: { kind: "memory" } });
 await governance.start();
 
 const app = express();

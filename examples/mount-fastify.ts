@@ -4,8 +4,7 @@ import { governanceService } from "@seneschal/app/governance";
 import { plugin } from "@seneschal/server-fastify";
 import fastify from "fastify";
 
-const definition = governanceService("./data");
-const governance = await buildService(definition, definition.settings.parse({ database: { kind: "memory" } }));
+const governance = await buildService(governanceService("./data"), { database: { kind: "memory" } });
 await governance.start();
 
 const app = fastify();

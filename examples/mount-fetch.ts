@@ -3,8 +3,7 @@ import { buildService } from "@seneschal/app";
 import { governanceService } from "@seneschal/app/governance";
 import { fetchHandler } from "@seneschal/server-fetch";
 
-const definition = governanceService("./data");
-const governance = await buildService(definition, definition.settings.parse({ database: { kind: "memory" } }));
+const governance = await buildService(governanceService("./data"), { database: { kind: "memory" } });
 await governance.start();
 
 // With Hono: app.all("/decisions/*", ({ req }) => decisions(req.raw)). With Deno: Deno.serve(decisions).

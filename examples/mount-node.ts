@@ -5,8 +5,7 @@ import { buildService } from "@seneschal/app";
 import { governanceService } from "@seneschal/app/governance";
 import { handler } from "@seneschal/server-node";
 
-const definition = governanceService("./data");
-const governance = await buildService(definition, definition.settings.parse({ database: { kind: "memory" } }));
+const governance = await buildService(governanceService("./data"), { database: { kind: "memory" } });
 await governance.start();
 
 const decisions = handler(governance.dispatch, { basePath: "/decisions", unmatched: "next" });

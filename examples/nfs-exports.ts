@@ -3,13 +3,11 @@ import { buildService } from "@seneschal/app";
 import { storageService } from "@seneschal/app/storage";
 import { openNfsClient, serveNfs } from "@seneschal/server-nfs";
 
-const definition = storageService("./data", serveNfs);
 const bucket = { path: "/reports", tenant: "acme", bucket: "reports", clients: ["127.0.0.1"] };
-const settings = definition.settings.parse({
+const storage = await buildService(storageService("./data", serveNfs), {
   ...{ database: { kind: "memory" }, cluster: { kind: "memory" }, vault: { passphrase: "for an example" }, s3: { port: 0 } },
   nfs: { port: 0, exports: [bucket] },
 });
-const storage = await buildService(definition, settings);
 await storage.start();
 
 const port = Number(storage.listeners()["nfs"]?.split(":").at(-1));

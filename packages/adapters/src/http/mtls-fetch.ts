@@ -28,7 +28,7 @@ export interface IdentityFetch {
 
 /**
  * Makes a `fetch` that presents a client certificate and trusts the given anchors only. Throws `tls_identity_invalid` for
- * a certificate or a key that is no PEM, or that do not belong together.
+ * an anchor, a certificate or a key that is no PEM, such as the path of a file, or that do not belong together.
  *
  * @example
  * ```ts
@@ -39,6 +39,11 @@ export interface IdentityFetch {
  */
 export function mtlsFetch(identity: TlsIdentity): IdentityFetch {
   checkArgument("identity", identity, "object");
+  for (const part of ["ca", "cert", "key"] as const) {
+    const text = identity[part];
+    if (text !== undefined && !/-----BEGIN [A-Z0-9 ]+-----/.test(text))
+      throw new CodedError("tls_identity_invalid", `${part}: expected the text of a PEM file, not its path or anything else`);
+  }
   const timeout = identity.timeout ?? 30_000;
   const agent = new Agent({
     headersTimeout: timeout,

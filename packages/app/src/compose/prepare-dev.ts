@@ -21,7 +21,7 @@ export interface DevIdentity {
   readonly token: string;
 }
 
-/** What `DIR/dev/credentials.json` holds. */
+/** What `DIR/dev/credentials.json` holds. `ca`, `cert` and `key` are paths of PEM files, everywhere in it. */
 export interface DevCredentialsFile {
   readonly base_urls: Readonly<Record<string, string>>;
   readonly ca: string;

@@ -28,6 +28,7 @@ import type { Clock, Random, RateCounter } from "@seneschal/kernel/ports";
 import type * as z from "zod";
 import { type Background, openBackground } from "./background.ts";
 import { clientAddress } from "./client-address.ts";
+import { parseSettings } from "./config/parse-settings.ts";
 import { documentHandlers } from "./docs/document-handlers.ts";
 import { checkHealth, type Health, type HealthCheck, withBackground } from "./health.ts";
 import { observeRequests } from "./observe-requests.ts";
@@ -123,10 +124,10 @@ export interface Service {
   /** PEM of CAs of its own, whose client certificates the port that it is served on has to accept beside those that are configured. */
   clientAnchors(): Promise<readonly string[]>;
   /**
-   * Prepares what a configuration and the files that it names say now: limits, policies, lists. What comes back puts it in force, for
+   * Prepares what settings and the files that they name say now: limits, policies, lists. What comes back puts it in force, for
    * requests from then on. Throws when something of it cannot be used.
    */
-  prepareReload(config: object): Promise<() => void>;
+  prepareReload(settings: object): Promise<() => void>;
   /** Takes no more requests, lets those in flight finish (`graceMs`), then closes what the service holds. Idempotent. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -168,19 +169,19 @@ export interface BuildOptions {
 
 /**
  * Builds a service with all that belongs around it: authentication, authorisation, rate limits, refusal of cross-site changes, audit,
- * metrics, logs, health, background work. When anything fails on the way, what was opened is closed again.
+ * metrics, logs, health, background work. When anything fails on the way, what was opened is closed again. Throws `config_invalid` naming every setting that is
+ * wrong, unknown or missing.
  *
  * @example
  * ```ts
- * const definition = governanceService("./data");
- * const service = await buildService(definition, definition.settings.parse({}));
+ * const service = await buildService(governanceService("./data"), {});
  * app.use("/governance", middleware(service.dispatch));
  * await service.start();
  * ```
  */
 export async function buildService<Schema extends z.ZodObject>(
   definition: ServiceDefinition<Schema>,
-  config: z.output<Schema>,
+  settings: z.input<Schema>,
   options: BuildOptions = {},
 ): Promise<Service> {
   checkOptions("options", options, {
@@ -199,7 +200,17 @@ export async function buildService<Schema extends z.ZodObject>(
     owners: "object?",
   });
   checkArgument("definition", definition, "object");
-  checkArgument("config", config, "object");
+  checkArgument("settings", settings, "object");
+  const service = await assembleService(definition, parseSettings(definition.settings, settings), options);
+  return { ...service, prepareReload: async (next) => service.prepareReload(parseSettings(definition.settings, next)) };
+}
+
+/** {@link buildService} of settings that were parsed. */
+export async function assembleService<Schema extends z.ZodObject>(
+  definition: ServiceDefinition<Schema>,
+  config: z.output<Schema>,
+  options: BuildOptions = {},
+): Promise<Service> {
   const { clock = systemClock, random = systemRandom, version = "embedded", trustedProxies = [] } = options;
   const { rates = openMemoryRates(random), server = () => undefined } = options;
   const { name } = definition;
@@ -400,7 +411,7 @@ export async function startService<Schema extends z.ZodObject>(
   const begin = async (): Promise<Service> => {
     let key: Uint8Array | undefined;
     const build = async (anew: () => void): Promise<Service> =>
-      buildService(definition, inForce.config, {
+      assembleService(definition, inForce.config, {
         ...{ ...given, version, grace: 0, server: () => server },
         ...(rates === undefined ? {} : { rates: await rates() }),
         operators: {

@@ -15,7 +15,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { prepareDev } from "../../src/compose/prepare-dev.ts";
 import { gatewayService } from "../../src/gateway/index.ts";
 import { governanceService } from "../../src/governance/index.ts";
-import { buildService, type Service } from "../../src/index.ts";
+import type { Service } from "../../src/index.ts";
+import { assembleService } from "../../src/platform/service.ts";
 import { schedulerService } from "../../src/scheduler/index.ts";
 import { storageService } from "../../src/storage/index.ts";
 
@@ -86,9 +87,9 @@ async function world(mount: Mount) {
     storage: storageService(dir),
   };
   const services = {
-    gateway: await buildService(definitions.gateway, limited({ ...config.gateway, auth }), { log }),
-    governance: await buildService(definitions.governance, limited({ ...config.governance, log: logging }), { log }),
-    scheduler: await buildService(
+    gateway: await assembleService(definitions.gateway, limited({ ...config.gateway, auth }), { log }),
+    governance: await assembleService(definitions.governance, limited({ ...config.governance, log: logging }), { log }),
+    scheduler: await assembleService(
       definitions.scheduler,
       limited({
         ...{ ...config.scheduler, auth, log: logging, scheduling },
@@ -96,7 +97,7 @@ async function world(mount: Mount) {
       }),
       { log },
     ),
-    storage: await buildService(definitions.storage, limited(config.storage), { log }),
+    storage: await assembleService(definitions.storage, limited(config.storage), { log }),
   };
   const host = await mount(services);
   const acme = credentials.organizations["acme"]!;

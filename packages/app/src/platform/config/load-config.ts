@@ -1,7 +1,8 @@
-import { CodedError, checkArgument } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import { parse } from "yaml";
 import type * as z from "zod";
 import { type Leaf, leaves } from "./leaves.ts";
+import { parseSettings } from "./parse-settings.ts";
 
 /** Where settings come from; a later one wins. */
 export interface ConfigSources {
@@ -50,16 +51,7 @@ export function loadConfig<Schema extends z.ZodObject>(schema: Schema, sources: 
     else assign(tree, leaf.path, fromText(leaf, text, `flag ${dotted}`, problems));
   }
 
-  const result = schema.strict().safeParse(tree);
-  for (const issue of result.error?.issues ?? []) {
-    const at = issue.path.join(".");
-    if (issue.code !== "unrecognized_keys") problems.push(`${at}: ${issue.message}`);
-    else for (const key of issue.keys) problems.push(`${at === "" ? key : `${at}.${key}`}: unknown setting`);
-  }
-  if (problems.length > 0 || !result.success) {
-    throw new CodedError("config_invalid", `the configuration is invalid: ${problems.join("; ")}`, { problems });
-  }
-  return result.data as z.output<Schema>;
+  return parseSettings(schema, tree, problems);
 }
 
 /** The environment variable of a setting. */
