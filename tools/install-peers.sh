@@ -43,6 +43,11 @@ npm install --silent --no-audit --no-fund --prefix .peers/pkcs11 ${headers:+--no
   echo "not installed: pkcs11js"
   status=1
 }
+# The oldest web frameworks that the server packages admit.
+npm install --silent --no-audit --no-fund --prefix .peers/hosts express@4.18.0 fastify@4.10.0 || {
+  echo "not installed: express 4, fastify 4"
+  status=1
+}
 # Two more runtimes.
 npm install --silent --no-audit --no-fund --prefix .peers/runtimes bun@1.4.5 deno@2.9.6 || {
   echo "not installed: bun, deno"

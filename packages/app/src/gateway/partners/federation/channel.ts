@@ -82,7 +82,7 @@ export function federationChannels(needs: {
     if (identity === undefined) throw failed("not ready");
     const http = mtlsFetch({
       ca: partner_cert,
-      cert: outbound_certificate ?? "",
+      ...(outbound_certificate === undefined || outbound_certificate === null ? {} : { cert: outbound_certificate }),
       key: await federationKey({ vault }, identity),
       minVersion: "TLSv1.3",
       lookup: guard.lookup,
