@@ -13,10 +13,15 @@ export interface DevProcess {
   close(): Promise<void>;
 }
 
-export async function openDevProcess(http: "fastify" | "express" = "fastify"): Promise<DevProcess> {
+export async function openDevProcess(
+  http: "fastify" | "express" = "fastify",
+  organizations?: readonly string[],
+): Promise<DevProcess> {
   const dir = await mkdtemp(join(tmpdir(), "seneschal-cli-"));
   const log = openLogger({ level: "silent" });
-  const running = await startDev({ dataDir: dir, portBase: "any", http, serve: await chooseServer(http), log, version: "test" });
+  const serve = await chooseServer(http);
+  const given = organizations === undefined ? {} : { organizations };
+  const running = await startDev({ dataDir: dir, portBase: "any", http, serve, log, version: "test", ...given });
   return {
     dir,
     credentials: running.file,

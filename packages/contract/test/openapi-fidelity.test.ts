@@ -203,6 +203,20 @@ describe.each(services)("the OpenAPI document of %s", (_, contract: Contract, in
     expect(lost).toEqual([]);
   });
 
+  test("has no place that is one of several texts: generated clients have no name for what is sent there", () => {
+    const found: string[] = [];
+    const walk = (value: Json, where: string): void => {
+      if (typeof value !== "object" || value === null) return;
+      const { anyOf, oneOf } = value;
+      const choices = (anyOf ?? oneOf ?? []) as { readonly type?: string }[];
+      if (choices.length > 1 && choices.every(({ type }) => type === "string")) found.push(where);
+      for (const [name, member] of Object.entries(value)) walk(member, `${where}/${name}`);
+    };
+    // What partners send each other is as it was released, and no client's affair.
+    for (const [path, operations] of Object.entries(document.paths)) if (!path.includes("/peer/")) walk(operations, path);
+    expect(found).toEqual([]);
+  });
+
   test("shows of every body and reply an example, which the contract and the document take", () => {
     for (const [id, { reply, body, status }] of Object.entries(contract)) {
       const { requestBody, responses } = operations.get(id);

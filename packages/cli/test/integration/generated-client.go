@@ -1,8 +1,10 @@
-// The story of the four services by clients that oapi-codegen made of their OpenAPI documents. Arguments: credentials.json.
+// The story of the four services by clients that oapi-codegen made of their OpenAPI documents. Arguments: credentials.json, that of another instance
+// with the organisation initech, and a file with the tokens of three people of acme.
 package main
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -26,7 +28,7 @@ type organization struct {
 	}
 }
 
-var credentials struct {
+type instance struct {
 	BaseURLs      map[string]string `json:"base_urls"`
 	CA            string
 	Organizations map[string]organization
@@ -34,6 +36,8 @@ var credentials struct {
 		AdminToken string `json:"admin_token"`
 	}
 }
+
+var credentials, elsewhere instance
 
 func must[T any](value T, err error) T {
 	if err != nil {
@@ -53,8 +57,12 @@ func say(what string, holds bool, body []byte) {
 
 // A client that trusts the instance, and shows a certificate where it has one.
 func trusting(certificates ...tls.Certificate) *http.Client {
+	return credentials.trusting(certificates...)
+}
+
+func (at instance) trusting(certificates ...tls.Certificate) *http.Client {
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(must(os.ReadFile(credentials.CA)))
+	roots.AppendCertsFromPEM(must(os.ReadFile(at.CA)))
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: certificates}}}
 }
 
@@ -65,10 +73,102 @@ func bearing(token string) func(context.Context, *http.Request) error {
 	}
 }
 
-func gatewayOf(name string) *gateway.ClientWithResponses {
-	admin := credentials.Organizations[name].Admins["super_admin"]
-	shown := trusting(must(tls.LoadX509KeyPair(admin.Cert, admin.Key)))
-	return must(gateway.NewClientWithResponses(credentials.BaseURLs["gateway"], gateway.WithHTTPClient(shown)))
+func (at instance) gatewayOf(name string) *gateway.ClientWithResponses {
+	admin := at.Organizations[name].Admins["super_admin"]
+	shown := at.trusting(must(tls.LoadX509KeyPair(admin.Cert, admin.Key)))
+	return must(gateway.NewClientWithResponses(at.BaseURLs["gateway"], gateway.WithHTTPClient(shown)))
+}
+
+func drawn(length int) string {
+	bytes := make([]byte, length)
+	must(rand.Read(bytes))
+	return base64.StdEncoding.EncodeToString(bytes)
+}
+
+// A typed body of what is said in JSON.
+func typed[T any](value map[string]any) (body T) {
+	must(0, json.Unmarshal(must(json.Marshal(value)), &body))
+	return body
+}
+
+// An organisation that makes its key and keeps the shares itself.
+type side struct {
+	name, url, key string
+	client         *gateway.ClientWithResponses
+	shares         []gateway.Share
+}
+
+func sideOf(name string, at instance) side {
+	client := at.gatewayOf(name)
+	made := must(client.GenerateCrkWithResponse(context.Background(), nil, gateway.GenerateCrkJSONRequestBody{TotalShares: 3, Threshold: 2}))
+	say(name+" makes its key", made.JSON200 != nil, made.Body)
+	shares := []gateway.Share{}
+	for _, share := range made.JSON200.Shares[:2] {
+		shares = append(shares, gateway.Share{Index: share.Index, Data: share.Data})
+	}
+	return side{name, at.BaseURLs["gateway"], made.JSON200.PublicKey, client, shares}
+}
+
+// What is said, signed by the root key.
+func (of side) signed(operation, resource, signature string, value map[string]any) map[string]any {
+	ctx := context.Background()
+	asked := map[string]any{"operation": operation, "resource_id": resource, "body": value}
+	request := must(of.client.CreateSigningRequestWithResponse(ctx, nil, typed[gateway.CreateSigningRequestJSONRequestBody](asked)))
+	say("it is told what to sign for "+operation, request.JSON201 != nil, request.Body)
+	signing := gateway.SignWithCrkJSONRequestBody{Shares: of.shares, PublicKey: of.key, Data: request.JSON201.Message}
+	made := must(of.client.SignWithCrkWithResponse(ctx, nil, signing))
+	whole := map[string]any{signature: made.JSON200.Signature}
+	for name, member := range value {
+		whole[name] = member
+	}
+	return whole
+}
+
+// Two organisations on two instances federate: certificates cross, each act is signed by the root key.
+func federate(ctx context.Context) {
+	sides := [2]side{sideOf("globex", credentials), sideOf("initech", elsewhere)}
+	var offers [2]*gateway.FederationInit
+	var made [2]*gateway.Federation
+	for i, of := range sides {
+		body := typed[gateway.InitFederationJSONRequestBody](of.signed("federation.init", "", "crk_signature", map[string]any{}))
+		offers[i] = must(of.client.InitFederationWithResponse(ctx, nil, body)).JSON200
+	}
+	for i, of := range sides {
+		partner, offer := sides[1-i], offers[1-i]
+		body := map[string]any{"partner_org_id": partner.name, "partner_url": partner.url, "partner_cert": offer.Certificate, "partner_csr": offer.Csr}
+		whole := of.signed("federation.establish", partner.name, "crk_signature", body)
+		done := must(of.client.EstablishFederationWithResponse(ctx, nil, typed[gateway.EstablishFederationJSONRequestBody](whole)))
+		say(of.name+" federates with "+partner.name, done.JSON201 != nil && done.JSON201.PartnerOrgId == partner.name, done.Body)
+		made[i] = done.JSON201
+	}
+	for i, of := range sides {
+		partner := sides[1-i]
+		body := map[string]any{"partner_org_id": partner.name, "certificate": made[1-i].Certificate}
+		whole := of.signed("federation.import", partner.name, "signature", body)
+		done := must(of.client.ImportFederationCertificateWithResponse(ctx, nil, typed[gateway.ImportFederationCertificateJSONRequestBody](whole)))
+		say(of.name+" shows what "+partner.name+" certified", done.StatusCode() == 204, done.Body)
+	}
+	found := must(sides[0].client.ListFederationsWithResponse(ctx, nil))
+	say("a federation is listed", found.JSON200 != nil && found.JSON200.Total == 1, found.Body)
+}
+
+// A ceremony of three people, two of whom can sign: each brings a key derived from a password that nobody else knows.
+func ceremony(ctx context.Context, officer *gateway.ClientWithResponses, people []string) {
+	started := must(officer.StartGenerationCeremonyWithResponse(ctx, nil, gateway.StartGenerationCeremonyJSONRequestBody{TotalShares: 3, Threshold: 2}))
+	id := started.JSON200.Id
+	for i, token := range people {
+		subject := fmt.Sprintf("custodian-%d", i+1)
+		user := map[string]any{"provider": "idp_a", "subject": subject, "email": subject + "@example.org", "name": subject}
+		must(officer.CreateSsoUserWithResponse(ctx, nil, typed[gateway.CreateSsoUserJSONRequestBody](user)))
+		bearer := gateway.WithRequestEditorFn(bearing(token))
+		person := must(gateway.NewClientWithResponses(credentials.BaseURLs["gateway"], gateway.WithHTTPClient(trusting()), bearer))
+		kdf := map[string]any{"time": 3, "memory": 65536, "threads": 1}
+		seed := map[string]any{"index": i + 1, "derived_key": drawn(32), "salt": drawn(16), "kdf_params": kdf}
+		seeded := must(person.SeedGenerationCeremonyWithResponse(ctx, id, nil, typed[gateway.SeedGenerationCeremonyJSONRequestBody](seed)))
+		say(subject+" takes a seat", seeded.StatusCode() == 204, seeded.Body)
+	}
+	done := must(officer.CompleteGenerationCeremonyWithResponse(ctx, id, nil))
+	say("a ceremony makes the key that its people hold", done.JSON200 != nil && done.JSON200.Crk != nil && len(done.JSON200.Seats) == 3, done.Body)
 }
 
 func main() {
@@ -76,7 +176,11 @@ func main() {
 	ctx := context.Background()
 	acme := credentials.Organizations["acme"]
 
-	ours, theirs := gatewayOf("acme"), gatewayOf("globex")
+	must(0, json.Unmarshal(must(os.ReadFile(os.Args[2])), &elsewhere))
+	var people []string
+	must(0, json.Unmarshal(must(os.ReadFile(os.Args[3])), &people))
+
+	ours, theirs := credentials.gatewayOf("acme"), credentials.gatewayOf("globex")
 	once := "once"
 	body := gateway.CreateWorkspaceJSONRequestBody{Name: "books"}
 	made := must(ours.CreateWorkspaceWithResponse(ctx, &gateway.CreateWorkspaceParams{IdempotencyKey: &once}, body))
@@ -98,6 +202,9 @@ func main() {
 	say("another organisation does not see it", foreign.JSON404 != nil && foreign.JSON404.Error.Code == "NOT_FOUND", foreign.Body)
 	log := must(ours.VerifyAuditWithResponse(ctx, nil, gateway.VerifyAuditJSONRequestBody{}))
 	say("the audit log verifies", log.JSON200 != nil && log.JSON200.Valid, log.Body)
+
+	ceremony(ctx, ours, people)
+	federate(ctx)
 
 	keyed := governance.WithRequestEditorFn(bearing(acme.Governance.APIKey))
 	data := must(governance.NewClientWithResponses(credentials.BaseURLs["governance"], governance.WithHTTPClient(trusting()), keyed))

@@ -1,10 +1,49 @@
-"""The story of the four services by clients that openapi-python-client made of their OpenAPI documents. Arguments: credentials.json."""
-import base64, json, ssl, sys
+"""
+The story of the four services by clients that openapi-python-client made of their OpenAPI documents. Arguments: credentials.json, that of another instance with
+the organisation initech, and a file with the tokens of three people of acme.
+"""
+import base64, json, os, ssl, sys
 
 from gateway import AuthenticatedClient
 from gateway.api.audit import verify_audit
+from gateway.api.crk import (
+    complete_generation_ceremony,
+    create_signing_request,
+    generate_crk,
+    get_encrypted_share,
+    get_generation_ceremony,
+    seed_generation_ceremony,
+    sign_with_crk,
+    start_generation_ceremony,
+    verify_with_crk,
+)
+from gateway.api.custody import list_custodians
+from gateway.api.federation import (
+    establish_federation,
+    federation_health,
+    import_federation_certificate,
+    init_federation,
+    list_federations,
+)
+from gateway.api.identities import create_sso_user
 from gateway.api.workspaces import create_workspace, decrypt, encrypt, get_workspace, list_workspaces, rotate_dek
-from gateway.models import CreateWorkspaceBody, DecryptBody, EncryptBody, Error as GatewayError
+from gateway.models import (
+    CreateSigningRequestBody,
+    CreateSsoUserBody,
+    CreateWorkspaceBody,
+    DecryptBody,
+    EncryptBody,
+    Error as GatewayError,
+    EstablishFederationBody,
+    GenerateCrkBody,
+    ImportFederationCertificateBody,
+    InitFederationBody,
+    SeedGenerationCeremonyBody,
+    Share,
+    SignWithCrkBody,
+    StartGenerationCeremonyBody,
+    VerifyWithCrkBody,
+)
 from governance import AuthenticatedClient as GovernanceClient
 from governance.api.classification import classify
 from governance.api.evaluation import evaluate
@@ -16,12 +55,12 @@ from scheduler.models import CreateTenantBody, Error as SchedulerError, SubmitAl
 from storage import AuthenticatedClient as StorageClient
 from storage.api.status import get_cluster, list_devices, list_pools
 
-credentials = json.load(open(sys.argv[1]))
+credentials, elsewhere, people = (json.load(open(file)) for file in sys.argv[1:4])
 url = credentials["base_urls"]
 
 
-def trusting(identity=None):
-    context = ssl.create_default_context(cafile=credentials["ca"])
+def trusting(identity=None, at=credentials):
+    context = ssl.create_default_context(cafile=at["ca"])
     if identity is not None:
         context.load_cert_chain(identity["cert"], identity["key"])
     return context
@@ -34,15 +73,16 @@ def say(what, holds, shown=""):
 acme, globex = (credentials["organizations"][name] for name in ("acme", "globex"))
 
 
-def gateway(organization):
-    admin = organization["admins"]["super_admin"]
-    return AuthenticatedClient(base_url=url["gateway"], token="", verify_ssl=trusting(admin), raise_on_unexpected_status=True)
+def gateway(organization, at=credentials):
+    shown = trusting(organization["admins"]["super_admin"], at)
+    address = at["base_urls"]["gateway"]
+    client = AuthenticatedClient(base_url=address, token="", verify_ssl=shown, raise_on_unexpected_status=True)
+    # mTLS says who calls: no token is sent.
+    client.get_httpx_client().headers.pop("Authorization", None)
+    return client
 
 
 ours, theirs = gateway(acme), gateway(globex)
-# mTLS says who calls: no token is sent.
-for client in (ours, theirs):
-    client.get_httpx_client().headers.pop("Authorization", None)
 
 body = CreateWorkspaceBody(name="books", purpose="accounts")
 made = create_workspace.sync_detailed(client=ours, body=body, idempotency_key="once")
@@ -64,6 +104,75 @@ foreign = get_workspace.sync(workspace.id, client=theirs)
 say("another organisation does not see it", isinstance(foreign, GatewayError) and foreign.error.code.value == "NOT_FOUND", foreign)
 log = verify_audit.sync_detailed(client=ours)
 say("the audit log verifies", log.status_code == 200 and log.parsed.valid is True, log)
+
+# A ceremony of three people, two of whom can sign: each brings a key derived from a password that nobody else knows.
+started = start_generation_ceremony.sync(client=ours, body=StartGenerationCeremonyBody(total_shares=3, threshold=2))
+persons = [AuthenticatedClient(base_url=url["gateway"], token=token, verify_ssl=trusting()) for token in people]
+drawn = lambda length: base64.b64encode(os.urandom(length)).decode()
+for index, person in enumerate(persons, 1):
+    subject = f"custodian-{index}"
+    user = CreateSsoUserBody(provider="idp_a", subject=subject, email=f"{subject}@example.org", name=subject)
+    create_sso_user.sync(client=ours, body=user)
+    kdf = {"time": 3, "memory": 65536, "threads": 1}
+    seed = {"index": index, "derived_key": drawn(32), "salt": drawn(16), "kdf_params": kdf}
+    seeded = seed_generation_ceremony.sync_detailed(started.id, client=person, body=SeedGenerationCeremonyBody.from_dict(seed))
+    say(f"{subject} takes a seat", seeded.status_code == 204, seeded)
+seated = get_generation_ceremony.sync(started.id, client=ours)
+done = complete_generation_ceremony.sync(started.id, client=ours)
+say("a ceremony makes the key that its people hold", len(seated.seats) == 3 and done.crk.status.value == "active", done)
+own = get_encrypted_share.sync(done.crk.id, 2, client=persons[1])
+other = get_encrypted_share.sync(done.crk.id, 2, client=persons[0])
+say("each fetches the own sealed share and no other", own.index == 2 and isinstance(other, GatewayError), (own, other))
+say("custodians are listed", list_custodians.sync(client=ours).total == 0)
+
+
+class Side:
+    """An organisation that makes its key and keeps the shares itself."""
+
+    def __init__(self, name, at):
+        self.name, self.url, self.client = name, at["base_urls"]["gateway"], gateway(at["organizations"][name], at)
+        made = generate_crk.sync(client=self.client, body=GenerateCrkBody(total_shares=3, threshold=2))
+        self.key, self.shares = made.public_key, [Share(index=share.index, data=share.data) for share in made.shares[:2]]
+
+    def sign(self, operation, resource, body):
+        asked = {"operation": operation, "resource_id": resource, "body": body}
+        request = create_signing_request.sync(client=self.client, body=CreateSigningRequestBody.from_dict(asked))
+        self.message = request.message
+        signing = SignWithCrkBody(shares=self.shares, public_key=self.key, data=request.message)
+        return sign_with_crk.sync(client=self.client, body=signing).signature
+
+
+# Two organisations on two instances federate: certificates cross, each act is signed by the root key.
+sides = (Side("globex", credentials), Side("initech", elsewhere))
+signed = sides[0].sign("federation.init", "", {})
+check = VerifyWithCrkBody(public_key=sides[0].key, data=sides[0].message, signature=signed)
+say("what the key signed verifies", verify_with_crk.sync(client=sides[0].client, body=check).valid is True)
+offers = [
+    init_federation.sync(client=side.client, body=InitFederationBody(crk_signature=side.sign("federation.init", "", {})))
+    for side in sides
+]
+made = []
+for side, partner, offer in ((*sides, offers[1]), (*sides[::-1], offers[0])):
+    body = {
+        "partner_org_id": partner.name,
+        "partner_url": partner.url,
+        "partner_cert": offer.certificate,
+        "partner_csr": offer.csr,
+    }
+    signed = {**body, "crk_signature": side.sign("federation.establish", partner.name, body)}
+    made.append(establish_federation.sync(client=side.client, body=EstablishFederationBody.from_dict(signed)))
+    say(f"{side.name} federates with {partner.name}", made[-1].partner_org_id == partner.name, made[-1])
+for side, partner, theirs_of_us in ((*sides, made[1]), (*sides[::-1], made[0])):
+    body = {"partner_org_id": partner.name, "certificate": theirs_of_us.certificate}
+    signed = {**body, "signature": side.sign("federation.import", partner.name, body)}
+    taken = import_federation_certificate.sync_detailed(
+        client=side.client, body=ImportFederationCertificateBody.from_dict(signed)
+    )
+    say(f"{side.name} shows what {partner.name} certified", taken.status_code == 204, taken)
+found = list_federations.sync(client=sides[0].client)
+say("a federation is listed", found.total == 1 and found.federations[0].partner_org_id == "initech", found)
+health = federation_health.sync_detailed(client=sides[0].client)
+say("the channel says how it is", health.status_code == 200, health)
 
 governance = GovernanceClient(base_url=url["governance"], token=acme["governance"]["api_key"], verify_ssl=trusting())
 tier = classify.sync(client=governance, body=ClassifyRequest.from_dict({"query": "IBAN DE89370400440532013000 of ada@example.org"}))

@@ -1,5 +1,6 @@
 import { federationStatuses, limits } from "@seneschal/core/keys";
 import * as z from "zod";
+import { base64Bytes } from "../base64-text.ts";
 import type { Contract } from "../route.ts";
 import { base64, inBase64, inHex, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
 import { bundledPolicy, replicatedWorkspace } from "./workspaces.ts";
@@ -97,8 +98,16 @@ const federationDetail = federation
   })
   .meta({ id: "FederationDetail" });
 
+const pemDescription = "base64 of PEM, one certificate or request and what is above it";
 /** Base64 of PEM; PEM text itself is taken too. */
 const pem = z
+  .string()
+  .min(2)
+  .max(87_386)
+  .refine((text) => text.includes("-----BEGIN ") || (base64Bytes(text) ?? 0) > 0, "expected PEM, or base64 of PEM")
+  .meta({ description: pemDescription });
+/** As partners of any release send it. */
+const partnerPem = z
   .union([
     base64(1, 65_536),
     z
@@ -106,7 +115,7 @@ const pem = z
       .regex(/-----BEGIN /, "expected PEM, or base64 of PEM")
       .max(65_536),
   ])
-  .meta({ description: "base64 of PEM, one certificate or request and what is above it" });
+  .meta({ description: pemDescription });
 const crkSignature = { crk_signature: signature.optional(), signature_params: signed.signature_params };
 const partnerParam = z.strictObject({ partner_id: organizationId });
 const route = { tag: "federation", auth: "principal" } as const;
@@ -332,7 +341,7 @@ export const federationRoutes = {
     method: "PUT",
     path: `${base}/peer/certificate`,
     summary: "Takes in a renewed certificate that the partner signed for us",
-    body: z.strictObject({ certificate: pem }),
+    body: z.strictObject({ certificate: partnerPem }),
     bodyLimit: 128 << 10,
     status: 204,
     errors: [409, 422],
