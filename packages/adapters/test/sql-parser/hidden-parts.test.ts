@@ -203,6 +203,10 @@ describe("what a function reads besides its arguments counts, or is not explaine
   ])("%s is %s", (query, tier) => expect(classifier.classify(query).tier).toBe(tier));
 
   test.each([
+    "sql> SELECT get_all();",
+    "```sql\nSELECT get_all()\n```",
+    "run: SELECT get_all()",
+    "{% set x = 1 %} SELECT get_all()",
     "EXECUTE p",
     "EXEC dbo.usp_report",
     "CALL refresh_all()",
@@ -288,6 +292,8 @@ describe("rows that a statement reaches in the manner of one database have their
     ],
     ...["EXEC p @table = 'vault7'", "READTEXT vault7.k9 0x0 0 1", "SELECT [x.k9 FOR x IN (SELECT list(v) FROM vault7 v)]"],
     ...[
+      "SELECT u.a FROM (vault7 CROSS JOIN t) AS u(a)",
+      "CREATE FUNCTION f() RETURNS int AS $$ SELECT k9 FROM vault7 $$ LANGUAGE sql",
       "SET VARIABLE x = (SELECT max(k9) FROM vault7)",
       "UNLOAD ('TABLE vault7') TO 's3://x'",
       "SELECT * FROM query('FROM vault7')",

@@ -18,10 +18,12 @@ export function quotedSql(text: string): string[] {
 }
 /** The rest of a text from where a statement begins inside it, if one does. */
 export function embeddedSql(text: string): string | undefined {
-  if (!/\b(?:from|into|set|exec(?:ute)?)\b/i.test(text)) return undefined;
-  const at = text.search(EMBEDDED);
-  return at < 0 ? undefined : text.slice(at);
+  const at = /\b(?:from|into|set|exec(?:ute)?)\b/i.test(text) ? text.search(EMBEDDED) : -1;
+  const found = at < 0 ? text.search(CALLED) : at;
+  return found < 0 ? undefined : text.slice(found);
 }
+/** A query that calls a function, and needs no table. */
+const CALLED = /(?<![\w'"`])(?:SELECT|select|EXEC|CALL)\s{1,9}[\w.]{1,100}\((?!(?:e?n?s|en|in)\))/;
 const EMBEDDED =
   /(?<![\w'"`])(?:select\b(?=[^;]{1,400}?\bfrom\b)|insert\s{1,9}into\b|delete\s{1,9}from\b|update\s{1,9}\S{1,60}\s{1,9}set\b|merge\s{1,9}into\b|exec(?:ute)?\s{0,9}\()/i;
 

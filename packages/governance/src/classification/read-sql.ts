@@ -1,6 +1,6 @@
 import { analyseSql } from "../sql/analyse.ts";
 import { type ParsedSql, parseSql } from "../sql/parse-sql.ts";
-import { readingsOf } from "../sql/readings.ts";
+import { beginningsOf, readingsOf } from "../sql/readings.ts";
 import { sqlTokens } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
@@ -50,7 +50,9 @@ function readsLikeProse(query: string): boolean {
  */
 export function readSql(context: SqlContext, text: string, dialect?: string, depth = 0): SqlFound | undefined {
   const { sql } = context;
-  if (sql === undefined) return undefined;
+  // Other texts, however long, cost one look at how they begin.
+  if (sql === undefined || !beginningsOf(text).some((beginning) => COMMENT.test(beginning) || beginsLikeSql(beginning)))
+    return undefined;
   const readings = readingsOf(text, dialect);
   if (!readings.some((reading) => beginsLikeSql(reading) && !readsLikeProse(reading))) return undefined;
   const parsed = readings.map((reading) => ({ reading, ...parseSql(sql, reading, dialect) }));
@@ -69,6 +71,8 @@ export function readSql(context: SqlContext, text: string, dialect?: string, dep
     unread: found.some(({ unread }) => unread),
   };
 }
+
+const COMMENT = /^\s*(?:--|#|\/[*/])/;
 
 const OPERATIONS = ["DEFINE", "READ", "WRITE", "DELETE", "EXPORT"];
 

@@ -200,6 +200,11 @@ class Analyser {
       case "CreateTable":
         this.#createTable(node);
         return;
+      case "CreateFunction":
+        // A body is a text, whatever quotes it stands in.
+        for (const value of textsIn(node["function_body"]))
+          if (/^\s*(?:select|with|insert|update|delete|merge|table|from)\b/i.test(value)) this.#literals.push({ value });
+        return;
       case "CreateView":
         this.#explain(node["columns"]);
         this.#write(this.#named(node["name"]), this.#query(node["query"] as Node, EMPTY_SCOPE()), viewColumns(node));
@@ -971,11 +976,15 @@ class Analyser {
     if (nested !== undefined) {
       const inner = this.#from([nested["table_with_joins"]], scope);
       scope.indirect.push(...inner.indirect);
-      return {
-        names: inner.relations.flatMap((r) => r.names),
+      const alias = nested["alias"] as Node | undefined | null;
+      const whole = {
         columns: inner.relations.flatMap((r) => r.columns),
         open: inner.relations.flatMap((r) => r.open),
+        dataset: [],
       };
+      const { columns, open } = renamed(whole, list(alias?.["columns"]).map(columnAlias));
+      const name = identifier(alias?.["name"]).toLowerCase();
+      return { names: [...(name === "" ? [] : [name]), ...inner.relations.flatMap((r) => r.names)], columns, open };
     }
     // `TABLE('name')`, `TABLE(:name)`: not a function but a name that is given as a text.
     const fn = (node["TableFunction"] as Node | undefined)?.["expr"] as Node | undefined;

@@ -41,6 +41,14 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1f\x7f]+/gu;
 /** Those that every parser takes. */
 const BLANKS = /[ \t]+/g;
 
+/** The beginning of a text, folded; what cannot be seen does not stand before it. */
+export function beginningsOf(text: string): readonly string[] {
+  return foldings(text.replace(UNSEEN, "").slice(0, BEGINNING));
+}
+const BEGINNING = 512;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const UNSEEN = /^[\s\p{Default_Ignorable_Code_Point}\x00-\x1f\x7f;]+/u;
+
 /** A text with odd characters: as it stands, folded, and folded with blanks in the place of what cannot be seen. */
 function foldings(sql: string): readonly string[] {
   if (PLAIN.test(sql)) return [sql];
