@@ -28,19 +28,22 @@ export function takesKey(contract: Contract, route: Route): boolean {
 }
 
 /**
- * Milliseconds until a call is sent again, or `undefined` when it is not. A refusal by a rate limit did nothing: every call is sent again when the service
- * says. Where it is open whether anything was done (no answer, 502, 503, 504), only what may be done twice is: reads, and what carries a key. The answer to a
- * key belongs to who asked: for callers without a credential none is kept. After a
- * first try a 409 may say that this one is still at work: it is waited for.
+ * Milliseconds until a call is sent again, or `undefined` when it is not. A rate limit did nothing and says when to come back: every call is sent again then. A
+ * 429 that names no time is an answer, such as a quota's. Where it is open whether anything was done (no answer, 502, 503, 504), only what may be done twice is
+ * sent again: reads, and what carries a key. The answer to a key belongs to who asked: for callers without a credential none is kept. After a first try a 409
+ * may say that this one is still at work: it is waited for.
  */
 export function retryWait(tried: Tried, route: Route, keyed: boolean, attempt: number): number | undefined {
   const { status, retryAfter } = tried;
-  const { method, safe, auth } = route;
+  const { method, safe, auth, alsoStatus = [] } = route;
+  // A probe's 503 is what it was asked for.
+  if (status !== undefined && alsoStatus.includes(status)) return undefined;
   const repeatable = method === "GET" || method === "HEAD" || safe === true || (keyed && auth === "principal");
-  const open = status === undefined || status === 502 || status === 503 || status === 504;
-  const atWork = keyed && attempt > 1 && status === 409;
-  if (status !== 429 && !(open && repeatable) && !atWork) return undefined;
+  const isOpen = status === undefined || status === 502 || status === 503 || status === 504;
+  const isAtWork = keyed && attempt > 1 && status === 409;
   const seconds = /^[0-9]{1,6}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined;
+  const isLimited = status === 429 && seconds !== undefined;
+  if (!isLimited && !(isOpen && repeatable) && !isAtWork) return undefined;
   if (seconds === undefined) return Math.min(FIRST_WAIT * 2 ** (attempt - 1), LONGEST_WAIT);
   // Who is to come back in an hour is told so, and not kept waiting.
   return seconds * 1000 > LONGEST_WAIT ? undefined : seconds * 1000;
