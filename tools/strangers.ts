@@ -11,7 +11,7 @@ import { build as vite } from "vite";
 import type { OwnRegistry } from "./own-registry.ts";
 
 /** The programs of the examples, by what each shows. A new example is one of them by itself. */
-export const PROGRAMS = readdirSync("examples").filter((file) => file.endsWith(".ts"));
+const PROGRAMS = readdirSync("examples").filter((file) => file.endsWith(".ts"));
 
 const TYPES = ["@types/node", "@types/express"];
 
