@@ -1,6 +1,6 @@
 /**
  * What a stranger does with the packages, in a folder with nothing else: installs them from the registry, imports and requires every entry, compiles
- * the programs that our pages show under both ways of resolution, runs each, and bundles for a browser.
+ * the programs that our pages and doc comments show under both ways of resolution, runs those of the pages, and bundles for a browser.
  */
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -83,8 +83,9 @@ export async function openStranger(registry: OwnRegistry, folder: string): Promi
     join(folder, "package.json"),
     readFileSync(join(folder, "package.json"), "utf8").replace("{", '{"type":"module",'),
   );
-  mkdirSync(join(folder, "src"));
+  mkdirSync(join(folder, "src/comments"), { recursive: true });
   for (const file of PROGRAMS) cpSync(join("examples", file), join(folder, "src", file));
+  for (const [file, code] of commentExamples()) writeFileSync(join(folder, "src/comments", file), code);
   writeFileSync(join(folder, "page.js"), PAGE);
 }
 
@@ -186,9 +187,22 @@ export async function compileStranger(folder: string, resolution: "nodenext" | "
     ...(resolution === "nodenext" ? { rootDir: "src", outDir: "out" } : { noEmit: true }),
   };
   const file = join(folder, `tsconfig.${resolution}.json`);
-  const include = resolution === "nodenext" ? ["src"] : ["src/*.ts"];
+  const include = resolution === "nodenext" ? ["src"] : ["src/**/*.ts"];
   writeFileSync(file, JSON.stringify({ compilerOptions, include }));
   await run(folder, [resolve("node_modules/typescript-7/bin/tsc"), "-p", file]);
+}
+
+/** The examples of doc comments that are programs of their own: those that import what they show. */
+function commentExamples(): readonly (readonly [file: string, code: string])[] {
+  const sources = readdirSync("packages", { recursive: true, encoding: "utf8" }).filter((file) =>
+    /^[a-z-]+[/]src[/].*[.]ts$/.test(file),
+  );
+  return sources.flatMap((file) =>
+    [...readFileSync(join("packages", file), "utf8").matchAll(/^ *\* @example\n *\* ```ts\n((?: *\*.*\n)*?) *\* ```/gm)]
+      .map(([, lines = ""]) => lines.replace(/^ *\* ?/gm, ""))
+      .filter((code) => code.startsWith("import "))
+      .map((code, i) => [`${file.replace(/[^a-z0-9]+/g, "-")}-${i}.ts`, code] as const),
+  );
 }
 
 function importedByPrograms(): readonly string[] {

@@ -54,10 +54,16 @@ function versionedSchema(version: 1 | 2 | 3): SuiteSchema {
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
+ * import { test } from "node:test";
+ * import { openMemoryStore } from "@seneschal/adapters/memory";
  * import { documentStoreSuite } from "@seneschal/kernel/testing";
  * documentStoreSuite(
- *   { test, equal: (actual, expected) => expect(actual).toEqual(expected) },
- *   { capabilities, place: async () => ({ open: async (schema) => openMemoryStore(schema), destroy: async () => {} }) },
+ *   { test: (name, body) => void test(name, body), equal: assert.deepStrictEqual },
+ *   {
+ *     capabilities: { durable: false, multiProcess: false, subscribe: "push" },
+ *     place: async () => ({ open: async (schema) => openMemoryStore(schema), destroy: async () => {} }),
+ *   },
  * );
  * ```
  */

@@ -50,9 +50,12 @@ export const suitePolicy: readonly PolicySource[] = [LIBRARY, POLICY];
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
+ * import { test } from "node:test";
+ * import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
  * import { policyEngineSuite } from "@seneschal/kernel/testing";
  * policyEngineSuite(
- *   { test, equal: (actual, expected) => expect(actual).toEqual(expected) },
+ *   { test: (name, body) => void test(name, body), equal: assert.deepStrictEqual },
  *   { open: async () => embeddedPolicyEngine(), capabilities: { clock: true } },
  * );
  * ```

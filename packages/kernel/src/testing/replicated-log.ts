@@ -15,9 +15,12 @@ function entryAfter(head: LogHead, batchId: string, commands: readonly JsonObjec
  *
  * @example
  * ```ts
+ * import assert from "node:assert/strict";
+ * import { test } from "node:test";
+ * import { createMemoryLog } from "@seneschal/adapters/memory";
  * import { replicatedLogSuite } from "@seneschal/kernel/testing";
  * const log = createMemoryLog();
- * replicatedLogSuite(runner, {
+ * replicatedLogSuite({ test: (name, body) => void test(name, body), equal: assert.deepStrictEqual }, {
  *   capabilities: { durable: true, shared: true },
  *   place: async () => ({ open: async () => log.open(), destroy: async () => {} }),
  * });
