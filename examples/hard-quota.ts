@@ -2,15 +2,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEtcdLog } from "@seneschal/adapters/etcd";
 import { openLevelLog } from "@seneschal/adapters/level";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { systemClock } from "@seneschal/adapters/system";
 import { openReplicated } from "@seneschal/kernel/log";
 import { allocationRequest, type Command, quotaMachine } from "@seneschal/quota";
 
+// One process keeps its log in a folder; several machines share one in etcd: ETCD=https://10.0.0.1:2379,https://10.0.0.2:2379,https://10.0.0.3:2379
 const folder = await mkdtemp(join(tmpdir(), "quota-"));
-// One process. For several machines: openEtcdLog({ endpoints: ["https://10.0.0.1:2379", ...], prefix: "/quota" }) of @seneschal/adapters/etcd.
-const log = await openLevelLog({ path: folder });
+const etcd = process.env["ETCD"]?.split(",");
+const log = etcd === undefined ? await openLevelLog({ path: folder }) : await openEtcdLog({ endpoints: etcd, prefix: "/quota" });
 const quotas = await openReplicated({ log, machine: quotaMachine, clock: systemClock, sha256, newId });
 
 const propose = async (command: Command) => {
