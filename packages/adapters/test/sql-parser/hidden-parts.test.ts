@@ -100,6 +100,14 @@ describe("a part of a statement that a database would run counts, whatever it is
       { numRuns: 100 },
     ));
 
+  test("texts that run texts are read some deep, and are of the highest tier beyond; a long text with two readings is read", () => {
+    const nested = (n: number) =>
+      Array.from({ length: n }).reduce<string>((sql, _, i) => `SELECT query($q${i}$${sql}$q${i}$)`, "SELECT id FROM products");
+    expect([1, 2, 300].map((n) => classifier.classify(nested(n)).tier)).toEqual(["INTERNAL", "INTERNAL", "RESTRICTED"]);
+    const long = `SELECT 1 --1, ssn FROM customers\n WHERE a IN (${"'x\\y@example.org',".repeat(20_000)} 'z')`;
+    expect(rank(classifier.classify(long))).toBeGreaterThanOrEqual(2);
+  });
+
   test("and a text in quotes that is run is read as it would be", () => {
     counts("EXEC('SELECT 1 /*! , ssn FROM customers */')");
     counts("SELECT query_to_xml('SELECT 1 --1, ssn FROM customers', true, true, '')");

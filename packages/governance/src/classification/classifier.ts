@@ -132,7 +132,8 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     form = "sql";
     operation = sql.operation;
     // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
-    evidence.push(...sql.evidence, ...textEvidence(query, context, policy, recognisers));
+    for (const each of sql.evidence) evidence.push(each);
+    evidence.push(...textEvidence(query, context, policy, recognisers));
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
     const request = sql.idle ? requestOf(query) : undefined;
     if (request !== undefined) evidence.push(...requestEvidence(request, policy));

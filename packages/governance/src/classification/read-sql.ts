@@ -62,7 +62,7 @@ export function readSql(context: SqlContext, text: string, dialect?: string, dep
   if (first === undefined) return undefined;
   const evidence = found.flatMap((each) => each.evidence);
   if (whole.length > 0) evidence.push(...hiddenEvidence(context, text, whole, parsed));
-  const rank = (each: SqlFound) => Math.max(0, ...each.evidence.map(({ tier }) => tierRank(context.policy, tier)));
+  const rank = (each: SqlFound) => each.evidence.reduce((most, { tier }) => Math.max(most, tierRank(context.policy, tier)), 0);
   if (others.some((other) => rank(other) !== rank(first))) evidence.push(doubt(context, "dialects read the text differently"));
   return {
     evidence,
@@ -87,7 +87,8 @@ function evidenceOf(context: SqlContext, text: string, parsed: ParsedSql, depth:
   const evidence = sqlEvidence(analysis, policy, catalogue, recognisers);
   for (const { value } of analysis.literals) evidence.push(...innerEvidence(context, value, depth + 1));
   for (const texts of analysis.runs) {
-    const run = texts.map((each) => readSql(context, each, undefined, depth + 1));
+    const run = depth < MAX_DEPTH ? texts.map((each) => readSql(context, each, undefined, depth + 1)) : [];
+    for (const each of run) if (each !== undefined) evidence.push(...each.evidence);
     if (run.every((each) => each === undefined))
       evidence.push(...unreadEvidence(texts, "a text that is run could not be read", policy, catalogue));
   }
