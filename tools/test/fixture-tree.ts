@@ -19,7 +19,7 @@ export function fixtureTree(packages: readonly string[], files: Readonly<Record<
   };
   for (const rule of [".dependency-cruiser.cjs", "biome.json", "tsconfig.base.json"])
     copyFileSync(join(ROOT, rule), join(path, rule));
-  write("tools/purity.grit", readFileSync(join(ROOT, "tools/purity.grit"), "utf8"));
+  for (const rule of ["tools/purity.grit", "tools/plain-objects.grit"]) write(rule, readFileSync(join(ROOT, rule), "utf8"));
   write(".gitignore", "node_modules\n");
   write("package.json", '{"name":"fixture","private":true,"type":"module"}');
   write("tsconfig.json", '{"extends":"./tsconfig.base.json","include":["packages/*/src"]}');

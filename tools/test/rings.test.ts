@@ -133,6 +133,7 @@ describe("the lint ring", () => {
     ["plugin", "export const it = Date.now();"],
     ["plugin", "export const it = new Date();"],
     ["plugin", "export const it = Math.random();"],
+    ["plugin", "export const it = { ...{ a: 1 }, b: 2 };"],
     ["lint/suspicious/noExplicitAny", "export const it = (x: any) => x;"],
     ["lint/suspicious/noConsole", 'console.log("x");'],
     ["lint/style/noNonNullAssertion", "export const it = (x?: string) => x!;"],

@@ -17,10 +17,14 @@ function platform(dispatch: Dispatch, basePath: string) {
     const { method = "GET", url = "/", rawHeaders, headers } = request;
     const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, i) => rawHeaders.slice(2 * i, 2 * i + 2) as [string, string]);
     const bodiless = method === "GET" || method === "HEAD";
-    const asked = new Request(/^https?:/.test(url) ? url : `http://${headers.host ?? "localhost"}${url}`, {
-      ...{ method, headers: pairs, duplex: "half" },
+    // The types of the browser do not know how Node asks for a body that is sent while it is made.
+    const init: RequestInit & { duplex: "half" } = {
+      method,
+      headers: pairs,
+      duplex: "half",
       ...(bodiless ? {} : { body: Readable.toWeb(request) as ReadableStream }),
-    });
+    };
+    const asked = new Request(/^https?:/.test(url) ? url : `http://${headers.host ?? "localhost"}${url}`, init);
     const { status, headers: reply, body } = await handle(asked, request);
     response.writeHead(status, Object.fromEntries(reply));
     if (body === null) response.end();
