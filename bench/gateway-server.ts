@@ -47,7 +47,9 @@ export async function openBenchGateway(store: DocumentStore): Promise<Gateway> {
     clock: systemClock,
     random: systemRandom,
     config: gatewaySettings.parse({ rate_limit: { authenticated: unlimited, anonymous: unlimited, guarded: unlimited } }),
-    ...{ log, metrics, background: openBackground(log, metrics) },
+    log,
+    metrics,
+    background: openBackground(log, metrics),
     version: "bench",
     health: async () => ({ status: "healthy", ready: true, components: {} }),
   });

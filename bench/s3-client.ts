@@ -40,7 +40,8 @@ function signed(method: string, path: string, body: Buffer | undefined): Record<
   const key = scope.split("/").reduce<string | Buffer>(hmac, `AWS4${load.keys.secret_key}`);
   const signature = hmac(key, ["AWS4-HMAC-SHA256", date, scope, sha256(canonical.join("\n"))].join("\n")).toString("hex");
   return {
-    ...{ "x-amz-content-sha256": hash, "x-amz-date": date },
+    "x-amz-content-sha256": hash,
+    "x-amz-date": date,
     authorization: `AWS4-HMAC-SHA256 Credential=${load.keys.access_key}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
   };
 }

@@ -36,10 +36,14 @@ export const seeds: Readonly<Record<(typeof SERVICE_NAMES)[number], (ask: Ask) =
     return {
       params: {
         ...Object.fromEntries(["encrypt", "decrypt"].map((name) => [name, `${one}/${name}`])),
-        ...{ encryptBatch: `${one}/encrypt-batch`, decryptBatch: `${one}/decrypt-batch`, exportWorkspace: `${one}/export` },
-        ...{ getWorkspace: one, updateWorkspace: one },
-        ...{ listAudit: "/api/v1/audit?limit=1000&actor=x&event_type=encrypt", listActivity: "/api/v1/activity?limit=1000" },
-        ...{ auditStats: "/api/v1/audit/stats?since=2020-01-01T00:00:00Z" },
+        encryptBatch: `${one}/encrypt-batch`,
+        decryptBatch: `${one}/decrypt-batch`,
+        exportWorkspace: `${one}/export`,
+        getWorkspace: one,
+        updateWorkspace: one,
+        listAudit: "/api/v1/audit?limit=1000&actor=x&event_type=encrypt",
+        listActivity: "/api/v1/activity?limit=1000",
+        auditStats: "/api/v1/audit/stats?since=2020-01-01T00:00:00Z",
       },
       bodies: texts({
         encrypt: [{ plaintext }, { plaintext, context }],
@@ -89,12 +93,12 @@ export const seeds: Readonly<Record<(typeof SERVICE_NAMES)[number], (ask: Ask) =
     const rows = Array.from({ length: 8000 }, (_, i) => ({ email: `a${i}@example.org`, ssn: "536-22-8726" }));
     return {
       params: {
-        ...{ getLineage: `${here}?depth=100&limit=1000`, getUpstream: `${here}/upstream?depth=100&limit=1000` },
-        ...{ getDownstream: `${here}/downstream?depth=100&limit=1000`, viewLineage: `${here}/view?depth=100` },
-        ...{
-          listAudit: "/api/v1/audit?limit=1000&operation_type=none",
-          putResource: `/api/v1/resources/${encodeURIComponent("stall/n0")}`,
-        },
+        getLineage: `${here}?depth=100&limit=1000`,
+        getUpstream: `${here}/upstream?depth=100&limit=1000`,
+        getDownstream: `${here}/downstream?depth=100&limit=1000`,
+        viewLineage: `${here}/view?depth=100`,
+        listAudit: "/api/v1/audit?limit=1000&operation_type=none",
+        putResource: `/api/v1/resources/${encodeURIComponent("stall/n0")}`,
         listResources: "/api/v1/resources?limit=1000",
       },
       bodies: texts({
@@ -127,12 +131,10 @@ export const seeds: Readonly<Record<(typeof SERVICE_NAMES)[number], (ask: Ask) =
     const tenant = "/api/v1/tenants/stall";
     return {
       params: {
-        ...{
-          getTenant: tenant,
-          updateTenant: tenant,
-          getTenantUsage: `${tenant}/usage?days=90`,
-          listAllocations: "/api/v1/allocations?limit=1000",
-        },
+        getTenant: tenant,
+        updateTenant: tenant,
+        getTenantUsage: `${tenant}/usage?days=90`,
+        listAllocations: "/api/v1/allocations?limit=1000",
         listNodes: "/api/v1/nodes?limit=1000",
       },
       bodies: texts({ submitAllocation: [{ tenant: "stall", nodes: 900, gpu_type: "h100" }], runCycle: [{}], backup: [{}] }),
@@ -150,7 +152,10 @@ function lineageEvent(inputs: readonly string[], outputs: readonly string[], job
   const facet = { _producer: "https://example.org/", _schemaURL: "https://openlineage.io/spec/facets/1-0-0/SQLJobFacet.json" };
   const dataset = (name: string) => ({ namespace: "stall", name });
   return {
-    ...{ eventType: "COMPLETE", eventTime: "2026-01-01T00:00:00Z", producer: "https://example.org/", run: { runId: job } },
+    eventType: "COMPLETE",
+    eventTime: "2026-01-01T00:00:00Z",
+    producer: "https://example.org/",
+    run: { runId: job },
     schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
     job: { namespace: "stall", name: job, facets: sql === undefined ? {} : { sql: { ...facet, ...sql } } },
     inputs: inputs.map(dataset),

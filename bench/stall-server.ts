@@ -7,7 +7,11 @@ import { turnMeter } from "./turn-meter.ts";
 const [dataDir = ""] = process.argv.slice(2);
 const unlimited = { limit: 1_000_000_000, window: 60_000 };
 const running = await startDev({
-  ...{ dataDir, portBase: "any", serve, log: openLogger({ level: "silent" }), version: "bench" },
+  dataDir,
+  portBase: "any",
+  serve,
+  log: openLogger({ level: "silent" }),
+  version: "bench",
   change: (config) => {
     const common = { authenticated: unlimited, anonymous: unlimited };
     return {

@@ -5,7 +5,10 @@ import { openNfsClient, serveNfs } from "@seneschal/server-nfs";
 
 const bucket = { path: "/reports", tenant: "acme", bucket: "reports", clients: ["127.0.0.1"] };
 const storage = await buildService(storageService("./data", serveNfs), {
-  ...{ database: { kind: "memory" }, cluster: { kind: "memory" }, vault: { passphrase: "for an example" }, s3: { port: 0 } },
+  database: { kind: "memory" },
+  cluster: { kind: "memory" },
+  vault: { passphrase: "for an example" },
+  s3: { port: 0 },
   nfs: { port: 0, exports: [bucket] },
 });
 await storage.start();

@@ -56,7 +56,10 @@ export function openSoftToken(tokenLabel: string): SoftToken {
     }
   };
   return {
-    ...{ lib: lib ?? "", tokenLabel, pin, conf },
+    lib: lib ?? "",
+    tokenLabel,
+    pin,
+    conf,
     generate: (kind, ...labels) =>
       within((module, session, js) => {
         const yes = (...types: readonly string[]) => types.map((type) => ({ type: js[type], value: true }));

@@ -103,7 +103,10 @@ async function open(count: number) {
   const people: Person[] = [];
   for (let i = 0; i < count; i++) people.push(await person(i));
   return {
-    ...{ base, ca, people, as },
+    base,
+    ca,
+    people,
+    as,
     /** The longest turn of the server since the last call, in milliseconds, and the processor seconds that it has used. */
     async measured(): Promise<{ readonly longest: number; readonly processor: number }> {
       child.send("measure");
@@ -124,8 +127,13 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 function startOf(people: readonly Person[], threshold: number, ceremony: string) {
   const [starter, witness] = [people[0], people.at(-1)] as [Person, Person];
   const act: Act = {
-    ...{ type: "start", kind: "generate", threshold, expires_at: seconds() + 3600 },
-    ...{ seats: people.slice(0, -1).map(({ card }) => card), witness: witness.card, starter: starter.card },
+    type: "start",
+    kind: "generate",
+    threshold,
+    expires_at: seconds() + 3600,
+    seats: people.slice(0, -1).map(({ card }) => card),
+    witness: witness.card,
+    starter: starter.card,
   };
   return { starter, witness, entry: signEntry(starter.keys, { ceremony, author: starter.id, at: seconds() }, act) };
 }

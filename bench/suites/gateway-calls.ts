@@ -18,7 +18,10 @@ const calls: Bench = {
     const json = JSON.stringify;
     const context = { purpose: "bench" };
     const sealed = await server.load({
-      ...{ method: "POST", path: `${workspace}/encrypt`, body: json({ plaintext: KIB, context }), milliseconds: 300 },
+      method: "POST",
+      path: `${workspace}/encrypt`,
+      body: json({ plaintext: KIB, context }),
+      milliseconds: 300,
       keepLast: true,
     });
     const letter = { recipient_org_id: "acme", recipient_id: server.admin, subject: "bench {n}", body: KIB };

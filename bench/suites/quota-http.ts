@@ -24,7 +24,12 @@ async function startScheduler(path: string) {
   });
   const log = openLogger({ level: "silent" });
   const started = await startService(service, config, {
-    ...{ serve, listen: { port: 0 }, clock: systemClock, random: systemRandom, log, version: "bench" },
+    serve,
+    listen: { port: 0 },
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    version: "bench",
   });
   const call = async (method: string, route: string, body?: object): Promise<{ readonly id: string }> => {
     const response = await fetch(`${started.url}${route}`, {

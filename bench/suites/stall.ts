@@ -138,7 +138,9 @@ export const benches: readonly Bench[] = [
     name: "stall/routes over the bar",
     run: async () => [
       {
-        ...{ name: "stall/routes over the bar", unit: `of ${measured.length}`, bar: "0" },
+        name: "stall/routes over the bar",
+        unit: `of ${measured.length}`,
+        bar: "0",
         value: measured.filter((value) => value > BAR).length,
       },
     ],

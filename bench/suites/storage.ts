@@ -73,9 +73,18 @@ async function openNode(directory: string) {
   );
   const log = openLogger({ level: "silent" });
   const node = await openStorageNode({
-    ...{ nodeId: "bench", address: "127.0.0.1:9090", dataAddress: "127.0.0.1:9100", store, vault, devices, log },
+    nodeId: "bench",
+    address: "127.0.0.1:9090",
+    dataAddress: "127.0.0.1:9100",
+    store,
+    vault,
+    devices,
+    log,
     clusterLog: await openLevelLog({ path: join(directory, "log") }),
-    ...{ clock: systemClock, random: systemRandom, crypto: nodeCrypto, pools: [{ id: "fast", class: "ssd" }] },
+    clock: systemClock,
+    random: systemRandom,
+    crypto: nodeCrypto,
+    pools: [{ id: "fast", class: "ssd" }],
   });
   await node.tenants.create("bench", { dedup: true }, operator);
   const credentials = createCredentials(node.context, vault);
@@ -113,7 +122,10 @@ async function openBare(directory: string) {
 async function makeBucket(endpoint: string, keys: { readonly access_key: string; readonly secret_key: string }, Bucket: string) {
   const sdk = createRequire(import.meta.url)("@aws-sdk/client-s3") as typeof import("@aws-sdk/client-s3");
   const client = new sdk.S3Client({
-    ...{ endpoint, region: "us-east-1", forcePathStyle: true, requestChecksumCalculation: "WHEN_REQUIRED" as const },
+    endpoint,
+    region: "us-east-1",
+    forcePathStyle: true,
+    requestChecksumCalculation: "WHEN_REQUIRED" as const,
     credentials: { accessKeyId: keys.access_key, secretAccessKey: keys.secret_key },
   });
   await client.send(new sdk.CreateBucketCommand({ Bucket }));
@@ -137,8 +149,12 @@ async function s3(): Promise<readonly BenchResult[]> {
       const raw = await rawDisk(join(directory, "raw"), size);
       const row = (operation: string, value: number, peer: string, peerValue: number) =>
         results.push({
-          ...{ name: `S3 ${operation} ${name}, ${clients} clients`, value, unit: "op/s" },
-          ...{ peer, peerValue, ratio: value / peerValue },
+          name: `S3 ${operation} ${name}, ${clients} clients`,
+          value,
+          unit: "op/s",
+          peer,
+          peerValue,
+          ratio: value / peerValue,
         });
       row("put", put.perSecond, "bare node:http, fsync", barePut.perSecond);
       row("put", put.perSecond, "raw disk, fsync", raw);

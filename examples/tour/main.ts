@@ -22,8 +22,11 @@ const officer = (org: string) =>
   caller(gateway, {
     ca,
     token: world.token({
-      ...{ sub: `officer@${org}`, org, roles: ["super_admin"] },
-      ...{ email: `officer@${org}.example`, email_verified: true },
+      sub: `officer@${org}`,
+      org,
+      roles: ["super_admin"],
+      email: `officer@${org}.example`,
+      email_verified: true,
     }),
   });
 const officers = { acme: officer("acme"), globex: officer("globex") };

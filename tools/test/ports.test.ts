@@ -6,7 +6,7 @@ import { ROOT } from "./fixture-tree.ts";
 
 const sources = ["packages", "tools", "bench", "examples"].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !/(^|\/)(node_modules|dist)\//.test(path))
+    .filter((path) => path.endsWith(".ts") && !/(^|\/)(node_modules|dist|\.[^/]+)\//.test(path))
     .map((path) => join(folder, path)),
 );
 const holding = (pattern: RegExp): string[] => sources.filter((path) => pattern.test(readFileSync(join(ROOT, path), "utf8")));

@@ -204,7 +204,8 @@ describe("a witness of an audit log", () => {
     expect(await as("none.pem", "w")).toMatchObject({ code: 2, told: { error: { code: "file_invalid" } } });
     expect(await as("w.pem", "a b")).toMatchObject({ code: 2 });
     expect(await call("audit", "witness-key", "--name", "w", "--out", "w.pem")).toMatchObject({
-      ...{ code: 2, told: { error: { code: "file_exists" } } },
+      code: 2,
+      told: { error: { code: "file_exists" } },
     });
   });
 

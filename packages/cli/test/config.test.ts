@@ -54,7 +54,9 @@ describe("configuration by the command line", () => {
     const host = scriptedHost({ cwd, env });
     expect(await run(["config", "check", "--json"], host), host.errors.join()).toBe(0);
     expect(host.json()["settings"]).toMatchObject({
-      ...{ "storage.node_id": "n7", "storage.grpc.address": "10.0.0.7:9100", "storage.backup.retention_days": 30 },
+      "storage.node_id": "n7",
+      "storage.grpc.address": "10.0.0.7:9100",
+      "storage.backup.retention_days": 30,
     });
     const half = scriptedHost({ cwd, env: { ...data, STORE_CA_PATH: "/ca.pem", STORE_CERT_PATH: "/cert.pem" } });
     expect(await run(["config", "check"], half)).toBe(2);

@@ -151,7 +151,9 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     ] as const) {
       const confirmed = await act(CONFIRM, name, transcript);
       expect(confirmed.json()).toMatchObject({
-        ...{ said: ["confirmation"], outcome: "waiting", awaited: { seats: awaited, witness: true } },
+        said: ["confirmation"],
+        outcome: "waiting",
+        awaited: { seats: awaited, witness: true },
       });
       expect((await call(VERIFY)).json()).toMatchObject({ status: "open" });
     }
@@ -267,13 +269,16 @@ describe("custodians hold a ceremony among themselves, by one file that they han
       const witnessed = await call(line, phraseOf("wim"));
       const seat = takers.indexOf(last) + 1;
       expect(witnessed.json()).toMatchObject({
-        ...{ said: ["witness"], outcome: "waiting", awaited: { seats: [seat], witness: false } },
+        said: ["witness"],
+        outcome: "waiting",
+        awaited: { seats: [seat], witness: false },
       });
       // Whoever confirms last makes the key active, and has the share at once where it was said where it goes.
       const share = (name: string) => ["--share", `${name}.${file}`];
       const at = file === "repair" ? [] : share(last);
       expect((await turn(last, "--confirm", transcript, ...at)).json()).toMatchObject({
-        ...{ said: ["confirmation"], outcome: at.length > 0 ? "active" : "completes" },
+        said: ["confirmation"],
+        outcome: at.length > 0 ? "active" : "completes",
       });
       for (const name of all.filter((one) => !takers.includes(one))) {
         expect((await turn(name)).json()).toMatchObject({ outcome: "dealt" });

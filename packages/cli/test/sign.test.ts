@@ -13,8 +13,12 @@ import { scriptedHost } from "./scripted-host.ts";
 const body = { reason: "end of project", revision: 3 };
 const operation = {
   ...({ v: 1, op: "workspace.delete", org_id: "acme", audience: "gw-1", resource_type: "workspace", resource_id: "w1" } as const),
-  ...{ body_sha256: bodyHash(body), crk_id: "crk-1", crk_epoch: 1, nonce: "5b8efff798038103d269b633813fc60c" },
-  ...{ iat: 1_700_000_000, exp: 1_700_000_600 },
+  body_sha256: bodyHash(body),
+  crk_id: "crk-1",
+  crk_epoch: 1,
+  nonce: "5b8efff798038103d269b633813fc60c",
+  iat: 1_700_000_000,
+  exp: 1_700_000_600,
 };
 
 describe("bytes are signed offline by a threshold of shares", () => {

@@ -19,8 +19,14 @@ const services: readonly (readonly [string, Contract, ErrorTable])[] = [
 ];
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const wire = (text: string) => ({
-  ...{ method: "POST", path: "/", query: {}, params: {}, basePath: "", remoteAddress: "::1" },
-  ...{ headers: { "content-type": "application/json" }, body: utf8(text) },
+  method: "POST",
+  path: "/",
+  query: {},
+  params: {},
+  basePath: "",
+  remoteAddress: "::1",
+  headers: { "content-type": "application/json" },
+  body: utf8(text),
 });
 /** What the work throws, with what it says about itself. */
 async function refusal(work: () => unknown): Promise<unknown> {
@@ -80,7 +86,12 @@ describe.each(services)("bodies of %s", (_, routes, errors) => {
 });
 
 const taker: Route = {
-  ...{ method: "POST", path: "/many", summary: "", tag: "", auth: "public", status: 204 },
+  method: "POST",
+  path: "/many",
+  summary: "",
+  tag: "",
+  auth: "public",
+  status: 204,
   body: z.array(z.unknown()),
 };
 
@@ -173,19 +184,21 @@ test("the start of a custody ceremony has room for 255 seats and the commitments
   const key = Buffer.alloc(32).toString("base64");
   const signature = Buffer.alloc(64).toString("base64");
   const card = {
-    ...{ v: 1, org_id: "acme", custodian_id: "ada", signing_key: key, agreement_key: key },
+    v: 1,
+    org_id: "acme",
+    custodian_id: "ada",
+    signing_key: key,
+    agreement_key: key,
     proofs: { signing: signature, agreement: signature },
   };
   const act = {
-    ...{
-      type: "start",
-      kind: "refresh",
-      threshold: 255,
-      expires_at: 1,
-      seats: Array(255).fill(card),
-      witness: card,
-      starter: card,
-    },
+    type: "start",
+    kind: "refresh",
+    threshold: 255,
+    expires_at: 1,
+    seats: Array(255).fill(card),
+    witness: card,
+    starter: card,
     key: {
       id: "0192f0c1-2d3e-7a4b-8c5d-6e7f80910a1b",
       public_key: key,

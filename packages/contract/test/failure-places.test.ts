@@ -52,7 +52,8 @@ describe.each(services)("a 400 of %s", (_, contract, errors) => {
           for (const named of [name, rules]) {
             const told = placed(id, new CodedError("validation_failed", `${named}[0].x: no`, { field: `${named}[0].x` }));
             expect(told, id).toEqual({
-              ...{ field: `${name}[0].x`, reason: "no" },
+              field: `${name}[0].x`,
+              reason: "no",
               issues: [{ path: `${part}.${name}[0].x`, message: "no" }],
             });
           }
@@ -69,7 +70,12 @@ describe.each(services)("a 400 of %s", (_, contract, errors) => {
       undefined
     >;
     const hooks: Hooks = {
-      ...{ errors, now: () => 0, requestId: () => "r", rateLimit: "off", observe: "off", badParams: "validation_failed" },
+      errors,
+      now: () => 0,
+      requestId: () => "r",
+      rateLimit: "off",
+      observe: "off",
+      badParams: "validation_failed",
       authenticate: () => ({ id: "ada", type: "user", org: "o", roles: [], scopes: [], method: "token" }),
       authorise: () => undefined,
       onError: () => undefined,
@@ -80,7 +86,8 @@ describe.each(services)("a 400 of %s", (_, contract, errors) => {
       for (const body of ["{", '{"no_such":[{"__proto__":1}]}', '{"no_such":1}', "[[]]", "1", "", '{"a":[1,{"b":1,"b":2}]}']) {
         for (const query of ["", "?no_such=1"]) {
           const response = await dispatch({
-            ...{ method: route.method, remoteAddress: "::1" },
+            method: route.method,
+            remoteAddress: "::1",
             target: route.path.replace(/:[a-z0-9_]+/g, "x") + query,
             headers: { "content-type": "application/json" },
             body: Buffer.from(body),

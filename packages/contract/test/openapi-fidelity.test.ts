@@ -245,8 +245,12 @@ describe.each(services)("the OpenAPI document of %s", (_, contract: Contract, in
       undefined
     >;
     const list = endpoints(contract, handlers, undefined, {
-      ...{ ...unwatched, errors: info.errors, now: () => 0, requestId: () => "r" },
-      ...{ authenticate: () => ada, authorise: () => {} },
+      ...unwatched,
+      errors: info.errors,
+      now: () => 0,
+      requestId: () => "r",
+      authenticate: () => ada,
+      authorise: () => {},
       ...(info.keepsAnswers === true && {
         idempotency: {
           async run({ routeId }) {
@@ -264,7 +268,11 @@ describe.each(services)("the OpenAPI document of %s", (_, contract: Contract, in
         )[0];
       const body = route.body === undefined ? new Uint8Array(4) : new TextEncoder().encode(JSON.stringify(of(route.body)));
       await handle({
-        ...{ method: route.method, path: route.path, basePath: "", body, remoteAddress: "::1" },
+        method: route.method,
+        path: route.path,
+        basePath: "",
+        body,
+        remoteAddress: "::1",
         params: (route.params === undefined ? {} : of(route.params)) as Record<string, string>,
         query: (route.query === undefined ? {} : of(route.query)) as Record<string, string>,
         headers: { "content-type": route.consumes ?? "application/json", "idempotency-key": "k" },

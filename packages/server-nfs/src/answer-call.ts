@@ -41,7 +41,10 @@ const nfs = new Map<number, Procedure>(
     return [
       number,
       {
-        ...{ name, args, reply, once: once.has(name) },
+        name,
+        args,
+        reply,
+        once: once.has(name),
         async run({ files, onFailure }, caller, value) {
           try {
             return { value: { status: 0, value: await call.run(files, caller, value as never) }, status: "OK" };

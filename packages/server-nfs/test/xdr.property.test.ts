@@ -63,7 +63,11 @@ test("RFC 4506, 7: the file record of the standard's example", () => {
   });
   const text = (it: string) => Buffer.from(it);
   const bytes = encoded(file, {
-    ...{ filename: text("sillyprog"), kind: 2, interpreter: text("lisp"), owner: text("john"), data: text("(quit)") },
+    filename: text("sillyprog"),
+    kind: 2,
+    interpreter: text("lisp"),
+    owner: text("john"),
+    data: text("(quit)"),
   });
   expect(bytes.toString("hex")).toBe(
     "0000000973696c6c7970726f67000000000000020000000 46c697370000000046a6f686e0000000628717569742900 00".replaceAll(" ", ""),

@@ -63,7 +63,10 @@ export function openClassifierThreads(options: ClassifierThreadsOptions, setting
   const pool = openWorkerPool<string, string>({
     name: "classification",
     module: new URL("./worker", import.meta.url),
-    ...{ settings, workers: threads, deadline, waitingPerOwner },
+    settings,
+    workers: threads,
+    deadline,
+    waitingPerOwner,
     batch: 64,
     inHand: 4,
   });

@@ -58,7 +58,8 @@ export function oidcKeys(options: OidcOptions, now: () => number): OidcKeys {
     try {
       const execute = allowHttp ? [allowInsecureRequests] : [];
       configuration = await discovery(new URL(issuerUrl), clientId, undefined, None(), {
-        ...{ execute, timeout: 5 },
+        execute,
+        timeout: 5,
         ...(own && { [customFetch]: own as CustomFetch }),
       });
     } catch (error) {

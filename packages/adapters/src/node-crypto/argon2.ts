@@ -22,7 +22,10 @@ export function argon2InWorker(
   pool ??= openWorkerPool({
     name: "passwords",
     module: new URL("./worker", import.meta.url),
-    ...{ workers: 3, deadline: 60_000, waitingPerOwner: 1000, idle: 1000 },
+    workers: 3,
+    deadline: 60_000,
+    waitingPerOwner: 1000,
+    idle: 1000,
   });
   return pool.run({ password, salt, params, length }, "");
 }

@@ -61,7 +61,11 @@ export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): Polic
       : openWorkerPool<PolicyTask, PolicyOutcome>({
           name: "policies",
           module: new URL("./worker", import.meta.url),
-          ...{ settings, workers: threads, deadline, waitingPerOwner: 64, idle: 60_000 },
+          settings,
+          workers: threads,
+          deadline,
+          waitingPerOwner: 64,
+          idle: 60_000,
         });
   const whole = { ...DEFAULT_BUDGETS, ...budgets };
   const little: Budgets = { ...whole, milliseconds: Math.min(HERE, whole.milliseconds) };

@@ -43,7 +43,10 @@ export function openThresholdThreads(options: ThresholdThreadsOptions): Threshol
   const pool = openWorkerPool<ThresholdTask, ThresholdOutcome>({
     name: "threshold",
     module: new URL("./worker", import.meta.url),
-    ...{ workers: threads, deadline, waitingPerOwner: 8, idle: 60_000 },
+    workers: threads,
+    deadline,
+    waitingPerOwner: 8,
+    idle: 60_000,
   });
   const run = async <T>(task: ThresholdTask, owner: string): Promise<T> => {
     try {

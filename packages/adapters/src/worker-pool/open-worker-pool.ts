@@ -120,7 +120,16 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     const workerData: WorkerStart = { settings, shared };
     const worker = new Worker(file, { workerData });
     const thread: Thread = {
-      ...{ worker, shared, ready: false, inHand: [], messages: [], seen: 0, looks: 0, idle: 0, cause: undefined, late: false },
+      worker,
+      shared,
+      ready: false,
+      inHand: [],
+      messages: [],
+      seen: 0,
+      looks: 0,
+      idle: 0,
+      cause: undefined,
+      late: false,
     };
     worker
       .on("message", (outcomes: readonly SentOutcome[]) => take(thread, outcomes))

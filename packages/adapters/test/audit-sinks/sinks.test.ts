@@ -12,8 +12,19 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const going = new AbortController().signal;
 const event = (seq: number, more: Partial<AuditMessage> = {}): AuditMessage => ({
-  ...{ version: 1, service: "gateway", instance: "i", seq, stream: "acme", stream_seq: seq, id: `id-${seq}` },
-  ...{ time: "2026-01-02T03:04:05.678Z", type: "key.rotate", actor: "ada", outcome: "success", event: { n: seq }, ...more },
+  version: 1,
+  service: "gateway",
+  instance: "i",
+  seq,
+  stream: "acme",
+  stream_seq: seq,
+  id: `id-${seq}`,
+  time: "2026-01-02T03:04:05.678Z",
+  type: "key.rotate",
+  actor: "ada",
+  outcome: "success",
+  event: { n: seq },
+  ...more,
 });
 const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => event(from + i));
 

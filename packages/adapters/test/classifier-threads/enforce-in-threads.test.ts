@@ -6,7 +6,10 @@ import { openSqlParser } from "../../src/sql-parser/index.ts";
 const settings = { policy: DEFAULT_TIER_POLICY, recognisers: [], sql: true };
 const mask: Obligation = { type: "masking", id: "m", properties: { columns: ["ssn"], operator: "mask", keep_last: 4 } };
 const task = (sql: string, more: Partial<EnforcementTask> = {}): EnforcementTask => ({
-  ...{ sql, dialect: "postgres", obligations: [mask], tables: [{ name: "orders", columns: ["id", "ssn"] }] },
+  sql,
+  dialect: "postgres",
+  obligations: [mask],
+  tables: [{ name: "orders", columns: ["id", "ssn"] }],
   ...more,
 });
 const tasks: readonly EnforcementTask[] = [

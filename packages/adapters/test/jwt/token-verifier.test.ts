@@ -183,8 +183,11 @@ describe("a token that does not hold", () => {
         invalid(`claim ${claim}`),
       );
     const claims = {
-      ...{ organization: "realm.org", roles: "realm.roles", email: "realm.mail" },
-      ...{ organizations: {}, rolesOf: { known: "auditor" } },
+      organization: "realm.org",
+      roles: "realm.roles",
+      email: "realm.mail",
+      organizations: {},
+      rolesOf: { known: "auditor" },
     };
     for (const claim of ["org", "roles", "mail"]) {
       const realm = { org: "org-a", [claim]: text };

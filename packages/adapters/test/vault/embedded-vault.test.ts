@@ -58,8 +58,11 @@ test("a new seal by a passphrase is by the rule of passphrases, made or changed,
     expect(await storedSeal(store)).toEqual(before);
   }
   const doc = {
-    ...{ kind: "passphrase", salt: "ttmAmb0vnEYKDZqlI3b95Q==", kdf: { time: 2, memory_kib: 19456, parallelism: 1 } },
-    ...{ nonce: "qFZOTO+QFLchkm8z", sealed: "KEik3mGUHuIeqtF/VzhlMIaFy1FZVzjKwtcNqr0BY3YfPcRTdp8iR2z/sBNkUFZX" },
+    kind: "passphrase",
+    salt: "ttmAmb0vnEYKDZqlI3b95Q==",
+    kdf: { time: 2, memory_kib: 19456, parallelism: 1 },
+    nonce: "qFZOTO+QFLchkm8z",
+    sealed: "KEik3mGUHuIeqtF/VzhlMIaFy1FZVzjKwtcNqr0BY3YfPcRTdp8iR2z/sBNkUFZX",
   };
   const old = newStore();
   await old.commit({ commitId: "of before", puts: [{ coll: "vault_seal", id: "root", doc, ifVersion: 0 }] });

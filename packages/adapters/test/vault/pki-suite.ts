@@ -42,7 +42,11 @@ export function pkiSuite(server: {
     const chain = `${signed["certificate"]}\n${(signed["ca_chain"] as string[]).join("\n")}\n`;
     await post(`${below}/intermediate/set-signed`, { certificate: chain });
     await post(`${below}/roles/services`, {
-      ...{ allowed_domains: "internal.local", allow_subdomains: true, organization: "acme", max_ttl: "72h", key_type: "any" },
+      allowed_domains: "internal.local",
+      allow_subdomains: true,
+      organization: "acme",
+      max_ttl: "72h",
+      key_type: "any",
     });
 
     const signer = localSigner(
@@ -62,7 +66,10 @@ export function pkiSuite(server: {
     const [intermediate, root] = parseCertificates(await pki.caChain());
     if (intermediate === undefined || root === undefined) throw new Error("no chain");
     const decision = verifyChain(nobleCrypto, certificate, {
-      ...{ roots: [root], intermediates: [intermediate], now: server.now(), purpose: "clientAuth" },
+      roots: [root],
+      intermediates: [intermediate],
+      now: server.now(),
+      purpose: "clientAuth",
     });
     expect(decision.valid).toBe(true);
 

@@ -14,7 +14,12 @@ let close: () => Promise<void>;
 
 function open(more: Partial<WorkerPoolOptions> = {}) {
   const pool = openWorkerPool<TestTask, Said>({
-    ...{ name: "test", module, settings, workers: 2, deadline: 300, waitingPerOwner: 100 },
+    name: "test",
+    module,
+    settings,
+    workers: 2,
+    deadline: 300,
+    waitingPerOwner: 100,
     ...more,
   });
   close = pool.close;

@@ -306,7 +306,9 @@ function partiesOf(config: ProcessConfig): readonly Party[] {
       ? []
       : [
           {
-            ...{ setting, host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || usual[protocol] || 0) },
+            setting,
+            host: hostname.replace(/^\[|\]$/g, ""),
+            port: Number(port || usual[protocol] || 0),
             later: sinks.some(([sink]) => sink === setting),
           },
         ];

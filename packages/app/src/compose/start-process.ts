@@ -91,7 +91,11 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       trustedCa,
     } = await parts[name](named(config, name, prepared), serveNfs, renewal);
     return startService(definition, own, {
-      ...{ serve, clock: systemClock, random: systemRandom, log, version },
+      serve,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      version,
       listen: await listenOptions(server, config.auth, trustedCa),
       rates: () => openRates(database, systemRandom),
       trustedProxies: server.trusted_proxies,

@@ -481,8 +481,11 @@ function composeServices(
     },
     targets,
     channels: federationChannels({
-      ...{ vault, guard: targets.federation, timeout: config.federation.timeout },
-      ...{ now: () => clock.now(), observe: metrics.partnerCalled },
+      vault,
+      guard: targets.federation,
+      timeout: config.federation.timeout,
+      now: () => clock.now(),
+      observe: metrics.partnerCalled,
     }),
     newId,
     transact(call, work, admission) {

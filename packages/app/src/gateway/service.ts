@@ -86,21 +86,19 @@ export async function buildGateway(
     };
     const archive = own.audit.archive && (await openArchive(own.audit.archive.to));
     const gateway = await openGateway({
-      ...{
-        store,
-        vault,
-        crypto: nodeCrypto,
-        policy: engine,
-        clock,
-        random,
-        config: own,
-        log,
-        metrics,
-        version,
-        background,
-        health,
-        tokens: tokens.list,
-      },
+      store,
+      vault,
+      crypto: nodeCrypto,
+      policy: engine,
+      clock,
+      random,
+      config: own,
+      log,
+      metrics,
+      version,
+      background,
+      health,
+      tokens: tokens.list,
       ...(archive === undefined ? {} : { archive }),
       ...(revocations === undefined ? {} : { revocations }),
       async prepareReload({ auth }) {
@@ -127,7 +125,12 @@ export async function buildGateway(
     });
     const { instance } = gateway.services;
     const sinks = await openAuditSinks({
-      ...{ settings: own.audit_sinks, store, platform, service: "gateway", instance, describe: describeEvent },
+      settings: own.audit_sinks,
+      store,
+      platform,
+      service: "gateway",
+      instance,
+      describe: describeEvent,
     }).catch(async (error: unknown) => {
       await gateway.stop?.();
       throw error;

@@ -125,7 +125,17 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   const pools = (): readonly WorkerPoolState[] => [classifier.state?.() ?? [], options.policy.state?.() ?? []].flat();
   measureWorkers(metrics, pools);
   const services: GovernanceServices = {
-    ...{ config, store, catalogues, classifier, tiers, ...prepared, clock, random, metrics, version, health },
+    config,
+    store,
+    catalogues,
+    classifier,
+    tiers,
+    ...prepared,
+    clock,
+    random,
+    metrics,
+    version,
+    health,
     audit,
     persons,
     redactionKey: redactionKeyOf(options.signer.sign),

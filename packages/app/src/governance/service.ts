@@ -39,7 +39,12 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
   let sinks: Awaited<ReturnType<typeof openAuditSinks>> | undefined;
   try {
     sinks = await openAuditSinks({
-      ...{ settings: own.audit_sinks, store, platform, service: "governance", instance, describe: describeEvent },
+      settings: own.audit_sinks,
+      store,
+      platform,
+      service: "governance",
+      instance,
+      describe: describeEvent,
     });
     const signer = await openCheckpointSigner(
       database.kind === "memory" ? undefined : join(dataDir, "governance-audit-key.pem"),

@@ -412,7 +412,10 @@ export async function startService<Schema extends z.ZodObject>(
     let key: Uint8Array | undefined;
     const build = async (anew: () => void): Promise<Service> =>
       assembleService(definition, inForce.config, {
-        ...{ ...given, version, grace: 0, server: () => server },
+        ...given,
+        version,
+        grace: 0,
+        server: () => server,
         ...(rates === undefined ? {} : { rates: await rates() }),
         operators: {
           async wait(vault, answers) {
@@ -493,7 +496,8 @@ export async function startService<Schema extends z.ZodObject>(
     },
     health: async () =>
       service?.health() ?? {
-        ...{ status: "degraded", ready: false },
+        status: "degraded",
+        ready: false,
         components: { vault: { status: "unhealthy", message: "sealed" } },
       },
     async prepareReload(next, nextListen) {

@@ -28,7 +28,10 @@ export function measureWorkers(metrics: Metrics, pools: Pools): void {
   const labelNames = ["pool"];
   const gauge = (name: string, help: string, of: (state: WorkerPoolState) => number): void => {
     new Gauge({
-      ...{ name: `${prefix}_workers_${name}`, help, labelNames, registers },
+      name: `${prefix}_workers_${name}`,
+      help,
+      labelNames,
+      registers,
       collect() {
         for (const state of pools()) this.set({ pool: state.name }, of(state));
       },
@@ -36,7 +39,10 @@ export function measureWorkers(metrics: Metrics, pools: Pools): void {
   };
   const counter = (name: string, help: string, of: (state: WorkerPoolState) => number): void => {
     new Counter({
-      ...{ name: `${prefix}_workers_${name}_total`, help, labelNames, registers },
+      name: `${prefix}_workers_${name}_total`,
+      help,
+      labelNames,
+      registers,
       collect() {
         this.reset();
         for (const state of pools()) this.inc({ pool: state.name }, of(state));

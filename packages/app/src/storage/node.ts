@@ -310,7 +310,14 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   });
   const { webhooks = new Map() } = options;
   const objects: ObjectServices = {
-    ...{ context, cluster, chunks, tenants, shards, up, readAhead: createReadAhead(metrics), memory },
+    context,
+    cluster,
+    chunks,
+    tenants,
+    shards,
+    up,
+    readAhead: createReadAhead(metrics),
+    memory,
     webhooks,
   };
   const leads = (): boolean => cluster.status().available && coordinates(cluster.state, nodeId);

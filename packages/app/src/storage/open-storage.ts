@@ -152,7 +152,9 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       ? undefined
       : openRevocationFile(data.crl, { trustedCa: tlsFiles.ca, now: () => clock.now(), provider: nodeCrypto });
   const peers = checkCertificates({
-    ...{ context: node.context, surface: "admin", log },
+    context: node.context,
+    surface: "admin",
+    log,
     ...(revocations === undefined ? {} : { revocations }),
   });
   const auth = createAdminAuth(node.context, { tokens: config.admin.tokens, authorisation, peers });

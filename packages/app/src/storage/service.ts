@@ -50,7 +50,11 @@ async function build(
   try {
     // Before the node: one page tells the metrics of both.
     sinks = await openAuditSinks({
-      ...{ settings: own.audit_sinks, store, platform, service: "storage", instance },
+      settings: own.audit_sinks,
+      store,
+      platform,
+      service: "storage",
+      instance,
       describe: (entry) => describeEvent(entry, clock.now()),
     });
     const keyFile = join(dataDir, "unseal.key");

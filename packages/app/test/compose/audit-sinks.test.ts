@@ -54,8 +54,12 @@ it("what a service records is told as it is stored: by the gateway over TLS on b
       server: { port: 0, instance_id: "here" },
       audit_sinks: {
         siem: {
-          ...{ kind: "syslog", url: `tls://localhost:${(siem.address() as AddressInfo).port}`, required: true },
-          ...{ ca_file: join(dir, "ca.pem"), cert_file: join(dir, "client.pem"), key_file: join(dir, "client-key.pem") },
+          kind: "syslog",
+          url: `tls://localhost:${(siem.address() as AddressInfo).port}`,
+          required: true,
+          ca_file: join(dir, "ca.pem"),
+          cert_file: join(dir, "client.pem"),
+          key_file: join(dir, "client-key.pem"),
           events: ["auth.*"],
         },
       },

@@ -19,7 +19,10 @@ let other: VaultEmulator;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "seneschal-auto-"));
   other = await startVaultEmulator({
-    ...{ crypto: nodeCrypto, random: systemRandom, now: Date.now, rootToken: "t" },
+    crypto: nodeCrypto,
+    random: systemRandom,
+    now: Date.now,
+    rootToken: "t",
     logins: { approle: { roleId: "r", secretId: "s" } },
   });
 });

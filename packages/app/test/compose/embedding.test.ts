@@ -72,7 +72,11 @@ async function world(mount: Mount) {
   });
   const quiet = openLogger({ level: "silent" });
   const { config, credentials } = await prepareDev({
-    ...{ dataDir: dir, portBase: "any", log: quiet, version: "test", organizations: ["acme"] },
+    dataDir: dir,
+    portBase: "any",
+    log: quiet,
+    version: "test",
+    organizations: ["acme"],
   });
   const { auth, log: logging, scheduling } = config;
   const few = { anonymous: { limit: LIMIT, window: 3_600_000 } };
@@ -92,7 +96,10 @@ async function world(mount: Mount) {
     scheduler: await assembleService(
       definitions.scheduler,
       limited({
-        ...{ ...config.scheduler, auth, log: logging, scheduling },
+        ...config.scheduler,
+        auth,
+        log: logging,
+        scheduling,
         storage: { ...config.scheduler.storage, path: join(dir, "scheduler") },
       }),
       { log },
@@ -118,7 +125,12 @@ async function world(mount: Mount) {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   return {
-    ...{ definitions, services, lines, ask, call, bearer },
+    definitions,
+    services,
+    lines,
+    ask,
+    call,
+    bearer,
     async close() {
       for (const name of names) await services[name].stop();
       await host.close();

@@ -29,8 +29,12 @@ async function machine(directory: string) {
     classification: { threads: 0 },
   });
   const service = await startService(governanceService(directory), config, {
-    ...{ serve, listen: { port: 0 }, clock: systemClock, random: systemRandom },
-    ...{ log: openLogger({ level: "silent" }), version: "test" },
+    serve,
+    listen: { port: 0 },
+    clock: systemClock,
+    random: systemRandom,
+    log: openLogger({ level: "silent" }),
+    version: "test",
   });
   let running = true;
   const stop = async () => {
@@ -94,7 +98,9 @@ test("governance/ and governance-audit-key.pem of a stopped machine, and nothing
   const { size, root, verifier_key } = checkpoint;
   const verified = (await restored.call("POST", "audit/verify", { size, root })).body;
   expect(verified, "the log continues the checkpoint that was kept elsewhere").toMatchObject({
-    ...{ valid: true, missing: 0, checked_client_checkpoint: true },
+    valid: true,
+    missing: 0,
+    checked_client_checkpoint: true,
   });
   expect((await restored.call("GET", "audit/checkpoint")).body.verifier_key).toBe(verifier_key);
   // A request that was carried out is known by its idempotency key: the API key is not made a second time.

@@ -35,10 +35,13 @@ describe("a vault server, as it is configured", () => {
     const make = async (name: string) => {
       const key = newPrivateKey(nodeCrypto, "p256", systemRandom);
       const certificate = await issueCertificate(nodeCrypto, ca, {
-        ...{ serial: newSerial(systemRandom), subject: [{ type: "CN", value: name }], ...valid },
+        serial: newSerial(systemRandom),
+        subject: [{ type: "CN", value: name }],
+        ...valid,
         publicKey: localSigner(nodeCrypto, key).publicKey,
         extensions: {
-          ...{ keyUsage: ["digitalSignature"], extendedKeyUsage: ["clientAuth", "serverAuth"] },
+          keyUsage: ["digitalSignature"],
+          extendedKeyUsage: ["clientAuth", "serverAuth"],
           subjectAltNames: [{ kind: "ip", value: "127.0.0.1" }],
         },
       });
@@ -46,7 +49,10 @@ describe("a vault server, as it is configured", () => {
     };
     const caPem = certificatePem(ca.certificate);
     emulator = await startVaultEmulator({
-      ...{ crypto: nodeCrypto, random: systemRandom, now: Date.now, namespace: "team/a" },
+      crypto: nodeCrypto,
+      random: systemRandom,
+      now: Date.now,
+      namespace: "team/a",
       logins: { approle: { roleId: "r", secretId: "s" }, kubernetes: { role: "gw", jwt: "account-token" }, cert: ["gateway"] },
       tls: { ...(await make("vault")), ca: caPem },
     });

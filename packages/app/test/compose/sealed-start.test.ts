@@ -118,8 +118,14 @@ it("a process whose vaults are sealed says so at its probes, and answers every o
         expect(answer.headers.get("x-request-id")).not.toBeNull();
       }
       expect(await status(url)).toEqual({
-        ...{ type: "shamir", initialized: true, sealed: true },
-        ...{ t: 3, n: 4, progress: 0, nonce: "", version: "1.2.3" },
+        type: "shamir",
+        initialized: true,
+        sealed: true,
+        t: 3,
+        n: 4,
+        progress: 0,
+        nonce: "",
+        version: "1.2.3",
       });
     }
   } finally {

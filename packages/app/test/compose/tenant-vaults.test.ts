@@ -33,7 +33,12 @@ test("a tenant's own key service holds its key; without it only that tenant fail
   });
   const clock = { ...systemClock, now: () => now };
   const service = await startService(storageService(directory), config, {
-    ...{ serve, listen: { port: 0 }, clock, random: systemRandom, log: openLogger({ level: "silent" }), version: "test" },
+    serve,
+    listen: { port: 0 },
+    clock,
+    random: systemRandom,
+    log: openLogger({ level: "silent" }),
+    version: "test",
   });
   const address = service.listeners["data"] ?? "";
   const keys = openDataChannel(admin, { address });
@@ -48,7 +53,9 @@ test("a tenant's own key service holds its key; without it only that tenant fail
     }
     built.close();
     const connection = connectVault({
-      ...{ address: emulator.address, auth: { kind: "token", token: emulator.rootToken }, now: Date.now },
+      address: emulator.address,
+      auth: { kind: "token", token: emulator.rootToken },
+      now: Date.now,
     });
     expect(await openHttpVault({ connection }).listKeys()).toEqual(["storage-tenant-alpha"]);
 

@@ -66,7 +66,9 @@ it("every service says at /ready whether it can work", async () => {
   const config = processSettings.parse({
     services: serviceNames,
     data_dir: dir,
-    ...{ gateway: port, scheduler: port, storage: { ...port, s3: { port: 0 } } },
+    gateway: port,
+    scheduler: port,
+    storage: { ...port, s3: { port: 0 } },
     governance: { ...port, classification: { threads: 0 } },
   });
   const running = await startProcess(config, { serve, log, version: "test" });

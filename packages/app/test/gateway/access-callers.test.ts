@@ -18,7 +18,10 @@ async function partnerOf(rig: Rig, org: string, partner: string): Promise<{ read
   const id = services.newId(now);
   const issued = await services.transact(systemCall("system:test", org, now), async (unit) => {
     const made = await services.pki.issueWithKey(unit, {
-      ...{ org: partner, commonName: `federation.${partner}`, subject: { type: "partner", id }, ttl: hour },
+      org: partner,
+      commonName: `federation.${partner}`,
+      subject: { type: "partner", id },
+      ttl: hour,
     });
     const signed = { certificate: made.certificate, serial_number: made.serial_number, expires_at: made.expiration };
     const url = { partner_url: "https://127.0.0.1:1", partner_cert: "x" };
@@ -46,7 +49,10 @@ describe("every guarded route and every kind of caller", () => {
     live.push({ name: "service", caller: mailer, subject: { type: "service", roles: [] } });
     const { body: issued } = await root("POST", "/api/v1/certificates/issue", { common_name: "sensor", ttl: "720h" });
     await root("POST", "/api/v1/identities/devices", {
-      ...{ device_name: "sensor", device_type: "probe", cert_serial: issued.serial_number, cert_expiry: issued.expiration },
+      device_name: "sensor",
+      device_type: "probe",
+      cert_serial: issued.serial_number,
+      cert_expiry: issued.expiration,
     });
     const sensor = rig.with({ cert: issued.certificate + issued.issuing_ca, key: issued.private_key });
     live.push({ name: "device", caller: sensor, subject: { type: "device", roles: [] } });
@@ -122,7 +128,9 @@ describe("every guarded route and everybody whose credential is over", () => {
 
     const { body: sensor } = await acme("POST", "/api/v1/certificates/issue", { common_name: "sensor", ttl: "720h" });
     await acme("POST", "/api/v1/identities/devices", {
-      ...{ device_name: "sensor", device_type: "probe", cert_serial: sensor.serial_number },
+      device_name: "sensor",
+      device_type: "probe",
+      cert_serial: sensor.serial_number,
       cert_expiry: new Date(rig.clock.now() + hour).toISOString(),
     });
     const expired = rig.with({ cert: sensor.certificate + sensor.issuing_ca, key: sensor.private_key });

@@ -28,8 +28,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let vault: Vault;
 beforeAll(async () => {
   vault = await openEmbeddedVault({
-    ...{ store: openMemoryStore({ collections: vaultCollections }), crypto: nodeCrypto, random: systemRandom },
-    ...{ clock: settableClock(0), unseal: { kind: "key", key: new Uint8Array(32) } },
+    store: openMemoryStore({ collections: vaultCollections }),
+    crypto: nodeCrypto,
+    random: systemRandom,
+    clock: settableClock(0),
+    unseal: { kind: "key", key: new Uint8Array(32) },
   });
 });
 
@@ -45,14 +48,19 @@ async function logOf(events: number) {
   const target = directoryBackups(join(folder, commitId()));
   const open = (over: DocumentStore = store): AuditLog =>
     auditLog({
-      ...{ store: over, vault, crypto: nodeCrypto, random: systemRandom, instance: "i" },
-      ...{ log: openLogger({ level: "silent" }), commitId },
+      store: over,
+      vault,
+      crypto: nodeCrypto,
+      random: systemRandom,
+      instance: "i",
+      log: openLogger({ level: "silent" }),
+      commitId,
     });
   let at = 0;
   const append = async (count: number): Promise<void> => {
     for (const end = at + count; at < end; at += 1) {
       const org = ["acme", "globex", at > 10 ? "acme" : "initech"][at % 3] as string;
-      const event = { ...{ id: `e${at}`, org_id: org, workspace: "", timestamp: minute(at), event_type: "t", actor: "a" } };
+      const event = { id: `e${at}`, org_id: org, workspace: "", timestamp: minute(at), event_type: "t", actor: "a" };
       const rest = { actor_type: "admin", purpose: "", result: "success", metadata: { n: at }, request_id: "" };
       await store.commit({ commitId: commitId(), audit: [{ stream: org, event: { ...event, ...rest } }] });
     }

@@ -73,19 +73,31 @@ describe("damage of a gateway's audit log", () => {
   let vault: Vault;
   const open = (over: DocumentStore) =>
     auditLog({
-      ...{ store: over, vault, crypto: nodeCrypto, random: systemRandom, instance: "i" },
-      ...{ log: openLogger({ level: "silent" }), commitId: () => Buffer.from(systemRandom(8)).toString("hex") },
+      store: over,
+      vault,
+      crypto: nodeCrypto,
+      random: systemRandom,
+      instance: "i",
+      log: openLogger({ level: "silent" }),
+      commitId: () => Buffer.from(systemRandom(8)).toString("hex"),
     });
   const eventAt = (at: number) => ({
-    ...{ id: `e${at}`, workspace: "", timestamp: "2026-01-01T00:00:00.000Z", event_type: "t", actor: "a" },
+    id: `e${at}`,
+    workspace: "",
+    timestamp: "2026-01-01T00:00:00.000Z",
+    event_type: "t",
+    actor: "a",
     metadata: { n: at },
   });
 
   beforeAll(async () => {
     store = openMemoryStore(gatewaySchema);
     vault = await openEmbeddedVault({
-      ...{ store: openMemoryStore({ collections: vaultCollections }), crypto: nodeCrypto, random: systemRandom },
-      ...{ clock: settableClock(0), unseal: { kind: "key", key: new Uint8Array(32) } },
+      store: openMemoryStore({ collections: vaultCollections }),
+      crypto: nodeCrypto,
+      random: systemRandom,
+      clock: settableClock(0),
+      unseal: { kind: "key", key: new Uint8Array(32) },
     });
     const log = open(store);
     await log.seal();
@@ -133,8 +145,11 @@ describe("damage of a gateway's audit log", () => {
     try {
       let disk = await openLevelRigStore(directory);
       const shared = await openEmbeddedVault({
-        ...{ store: openMemoryStore({ collections: vaultCollections }), crypto: nodeCrypto, random: systemRandom },
-        ...{ clock: settableClock(0), unseal: { kind: "key", key: new Uint8Array(32) } },
+        store: openMemoryStore({ collections: vaultCollections }),
+        crypto: nodeCrypto,
+        random: systemRandom,
+        clock: settableClock(0),
+        unseal: { kind: "key", key: new Uint8Array(32) },
       });
       const first = await openRig({ store: disk, vault: shared });
       for (const org of ["acme", "globex"]) await first.admin(org)("POST", "/api/v1/workspaces", { name: "w" });

@@ -50,15 +50,22 @@ describe("an accepted gap of a gateway's audit log", () => {
   let vault: Vault;
   beforeAll(async () => {
     vault = await openEmbeddedVault({
-      ...{ store: openMemoryStore({ collections: vaultCollections }), crypto: nodeCrypto, random: systemRandom },
-      ...{ clock: settableClock(0), unseal: { kind: "key", key: new Uint8Array(32) } },
+      store: openMemoryStore({ collections: vaultCollections }),
+      crypto: nodeCrypto,
+      random: systemRandom,
+      clock: settableClock(0),
+      unseal: { kind: "key", key: new Uint8Array(32) },
     });
   });
 
   let commits = 0;
   const commitId = (): string => `c${commits++}`;
   const eventAt = (at: number): JsonObject => ({
-    ...{ id: `e${at}`, workspace: "", timestamp: "2026-01-01T00:00:00.000Z", event_type: "t", actor: "a" },
+    id: `e${at}`,
+    workspace: "",
+    timestamp: "2026-01-01T00:00:00.000Z",
+    event_type: "t",
+    actor: "a",
     metadata: { n: at },
   });
   /** Its first `signed` records under checkpoints, the others unsigned. */
@@ -68,8 +75,13 @@ describe("an accepted gap of a gateway's audit log", () => {
     const store = under(memory, intruder);
     const open = () =>
       auditLog({
-        ...{ store, vault, crypto: nodeCrypto, random: systemRandom, instance: "i" },
-        ...{ log: openLogger({ level: "silent" }), commitId },
+        store,
+        vault,
+        crypto: nodeCrypto,
+        random: systemRandom,
+        instance: "i",
+        log: openLogger({ level: "silent" }),
+        commitId,
       });
     const append = (stream: string) => memory.commit({ commitId: commitId(), audit: [{ stream, event: eventAt(commits) }] });
     await open().seal();
@@ -253,8 +265,13 @@ describe("an accepted gap of a gateway's audit log", () => {
     const directory = await mkdtemp(join(tmpdir(), "audit-gaps-"));
     const open = (store: DocumentStore) =>
       auditLog({
-        ...{ store, vault, crypto: nodeCrypto, random: systemRandom, instance: "i" },
-        ...{ log: openLogger({ level: "silent" }), commitId },
+        store,
+        vault,
+        crypto: nodeCrypto,
+        random: systemRandom,
+        instance: "i",
+        log: openLogger({ level: "silent" }),
+        commitId,
       });
     try {
       let disk = await openLevelRigStore(directory);

@@ -15,8 +15,17 @@ import { gatewaySchema } from "../../src/gateway/index.ts";
 const EVENTS = 2400;
 const MORE = 300;
 const eventAt = (at: number) => ({
-  ...{ id: `e${at}`, org_id: "acme", workspace: "", timestamp: "2026-01-01T00:00:00.000Z", event_type: "t", actor: "a" },
-  ...{ actor_type: "admin", purpose: "", result: "success" as const, metadata: { n: at }, request_id: "" },
+  id: `e${at}`,
+  org_id: "acme",
+  workspace: "",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  event_type: "t",
+  actor: "a",
+  actor_type: "admin",
+  purpose: "",
+  result: "success" as const,
+  metadata: { n: at },
+  request_id: "",
 });
 const sha256 = (data: Uint8Array): Uint8Array => nodeCrypto.hash("sha256", data);
 const leafAt = (index: number): Uint8Array => auditLeaf({ stream: "acme", stream_seq: index + 1, event: eventAt(index) }, sha256);
@@ -58,8 +67,13 @@ describe("the hashes that are kept of an audit log's tree", () => {
   const tree = new MerkleTree();
   const open = (over: DocumentStore): AuditLog =>
     auditLog({
-      ...{ store: over, vault, crypto: nodeCrypto, random: systemRandom, instance: "i" },
-      ...{ log: openLogger({ level: "silent" }), commitId: () => `c${commits++}` },
+      store: over,
+      vault,
+      crypto: nodeCrypto,
+      random: systemRandom,
+      instance: "i",
+      log: openLogger({ level: "silent" }),
+      commitId: () => `c${commits++}`,
     });
   const append = async (first: number, count: number): Promise<void> => {
     const audit = Array.from({ length: count }, (_, i) => ({ stream: "acme", event: eventAt(first + i) }));
@@ -85,8 +99,11 @@ describe("the hashes that are kept of an audit log's tree", () => {
   beforeAll(async () => {
     store = openMemoryStore(gatewaySchema);
     vault = await openEmbeddedVault({
-      ...{ store: openMemoryStore({ collections: vaultCollections }), crypto: nodeCrypto, random: systemRandom },
-      ...{ clock: settableClock(0), unseal: { kind: "key", key: new Uint8Array(32) } },
+      store: openMemoryStore({ collections: vaultCollections }),
+      crypto: nodeCrypto,
+      random: systemRandom,
+      clock: settableClock(0),
+      unseal: { kind: "key", key: new Uint8Array(32) },
     });
     await open(store).seal();
     await append(0, EVENTS);

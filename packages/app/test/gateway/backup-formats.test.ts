@@ -63,7 +63,10 @@ it.each([1])("a stored backup of format %i still restores into a clean instance,
   const store = openMemoryStore({ collections: vaultCollections });
   await store.commit({ commitId: "fixture", puts: fixture.vault.map(({ coll, id, doc }) => ({ coll, id, doc })) });
   const vault = await openEmbeddedVault({
-    ...{ store, crypto: nodeCrypto, random: systemRandom, clock: settableClock(Date.now()) },
+    store,
+    crypto: nodeCrypto,
+    random: systemRandom,
+    clock: settableClock(Date.now()),
     unseal: { kind: "key", key: new Uint8Array(Buffer.from(fixture.unseal_key, "base64")) },
   });
   const rig = await openRig({ vault, organizations: [], settings: { backup: { location }, server: { instance_id: "spare" } } });
@@ -71,13 +74,21 @@ it.each([1])("a stored backup of format %i still restores into a clean instance,
   const iat = Math.floor(rig.clock.now() / 1000);
   const signature_params = { nonce: "n".repeat(24), iat, exp: iat + 300 };
   const message = operationBytes({
-    ...{ v: 1, op: "backup.restore", org_id: "acme", audience: "spare", resource_type: "backup", resource_id: fixture.backup_id },
-    ...{ body_sha256: bodyHash({ checksum: fixture.checksum }), crk_id: fixture.crk.id, crk_epoch: fixture.crk.version },
+    v: 1,
+    op: "backup.restore",
+    org_id: "acme",
+    audience: "spare",
+    resource_type: "backup",
+    resource_id: fixture.backup_id,
+    body_sha256: bodyHash({ checksum: fixture.checksum }),
+    crk_id: fixture.crk.id,
+    crk_epoch: fixture.crk.version,
     ...signature_params,
   });
   const signed = signWithShares(crkFromJson(fixture.crk.material), fixture.shares.slice(0, 2), message, systemRandom);
   const restored = await operator("POST", `/api/v1/backups/${fixture.backup_id}/restore`, {
-    ...{ crk_signature: Buffer.from(signed).toString("base64"), signature_params },
+    crk_signature: Buffer.from(signed).toString("base64"),
+    signature_params,
   });
   expect(restored.status, restored.text).toBe(204);
 

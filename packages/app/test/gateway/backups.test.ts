@@ -171,16 +171,23 @@ describe("backups", () => {
     const iat = Math.floor(spare.clock.now() / 1000);
     const signature_params = { nonce: "n".repeat(24), iat, exp: iat + 300 };
     const message = operationBytes({
-      ...{ v: 1, op: "backup.restore", org_id: "acme", audience: "spare", resource_type: "backup", resource_id: backup.id },
-      ...{ body_sha256: bodyHash({ checksum: backup.checksum }), crk_id: crk.crk.id, crk_epoch: crk.crk.version },
+      v: 1,
+      op: "backup.restore",
+      org_id: "acme",
+      audience: "spare",
+      resource_type: "backup",
+      resource_id: backup.id,
+      body_sha256: bodyHash({ checksum: backup.checksum }),
+      crk_id: crk.crk.id,
+      crk_epoch: crk.crk.version,
       ...signature_params,
     });
     const { body: made } = await acme("POST", "/api/v1/crk/sign", {
-      ...{ shares: key.shares.slice(0, 2), public_key: key.publicKey, data: Buffer.from(message).toString("base64") },
+      shares: key.shares.slice(0, 2),
+      public_key: key.publicKey,
+      data: Buffer.from(message).toString("base64"),
     });
-    const restored = await operator("POST", `${base}/${backup.id}/restore`, {
-      ...{ crk_signature: made.signature, signature_params },
-    });
+    const restored = await operator("POST", `${base}/${backup.id}/restore`, { crk_signature: made.signature, signature_params });
     expect(restored.status, restored.text).toBe(204);
 
     const there = spare.bearer({ sub: admin, org: "acme", roles: ["super_admin"] });

@@ -87,7 +87,11 @@ describe("trust is narrow", () => {
       const issuer = await rig.gateway.services.pki.issuer(unit, "acme");
       const { notBefore, notAfter, publicKey } = issuer.certificate;
       await issueCertificate(nodeCrypto, issuer, {
-        ...{ serial: Uint8Array.of(1), subject: [{ type: "CN", value: "x" }], publicKey, notBefore, notAfter },
+        serial: Uint8Array.of(1),
+        subject: [{ type: "CN", value: "x" }],
+        publicKey,
+        notBefore,
+        notAfter,
         extensions: { extendedKeyUsage: ["serverAuth"] },
       });
     });
@@ -205,7 +209,11 @@ describe("trust is narrow", () => {
       const [root, ca] = [await pki.issuer(unit, "/root"), await pki.issuer(unit, "acme")];
       const { subject, publicKey, notBefore, notAfter } = ca.certificate;
       const certificate = await issueCertificate(nodeCrypto, root, {
-        ...{ serial: Uint8Array.of(7), subject, publicKey, notBefore, notAfter },
+        serial: Uint8Array.of(7),
+        subject,
+        publicKey,
+        notBefore,
+        notAfter,
         extensions: { ca: { pathLength: 0 }, keyUsage: ["keyCertSign", "cRLSign"] },
       });
       const stored = await unit.get(authorities, "acme");
@@ -216,8 +224,11 @@ describe("trust is narrow", () => {
         nodeCrypto,
         { certificate, signer: ca.signer },
         {
-          ...{ serial: Uint8Array.of(8), subject: [{ type: "CN", value: "localhost" }], publicKey: publicKeyOf(nodeCrypto, key) },
-          ...{ notBefore: now - 1000, notAfter: now + 3_600_000 },
+          serial: Uint8Array.of(8),
+          subject: [{ type: "CN", value: "localhost" }],
+          publicKey: publicKeyOf(nodeCrypto, key),
+          notBefore: now - 1000,
+          notAfter: now + 3_600_000,
           extensions: {
             extendedKeyUsage: ["clientAuth", "serverAuth"],
             subjectAltNames: [{ kind: "dns", value: "localhost" }],

@@ -43,9 +43,17 @@ describe("a report is read while it is written", () => {
       const audit = Array.from({ length: Math.min(500, count - from) }, (_, i) => ({
         stream: "acme",
         event: {
-          ...{ id: newId(rig.clock.now()), org_id: "acme", timestamp: new Date(rig.clock.now()).toISOString(), workspace: "" },
-          ...{ event_type: "decrypt", actor: `p${i % 7}`, actor_type: "user", purpose: text, result: "success" },
-          ...{ metadata: { about: "pat" }, request_id: "" },
+          id: newId(rig.clock.now()),
+          org_id: "acme",
+          timestamp: new Date(rig.clock.now()).toISOString(),
+          workspace: "",
+          event_type: "decrypt",
+          actor: `p${i % 7}`,
+          actor_type: "user",
+          purpose: text,
+          result: "success",
+          metadata: { about: "pat" },
+          request_id: "",
         },
       }));
       await store.commit({ commitId: newId(rig.clock.now()), audit });

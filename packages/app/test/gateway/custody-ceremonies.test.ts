@@ -141,7 +141,10 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     const cast = parts(people);
     for (const seat of cast.seats) await turn(rig.clock, seat, id);
     expect((await officer("GET", `${CEREMONIES}/${id}`)).body).toMatchObject({
-      ...{ status: "open", entries: 7, crk_id: null, transcript: null },
+      status: "open",
+      entries: 7,
+      crk_id: null,
+      transcript: null,
       progress: { joined: [1, 2, 3], committed: [1, 2, 3], dealt: [], witnessed: false },
     });
     expect(await crkOf(officer)).toBeNull();
@@ -149,7 +152,10 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     expect(last.body).toMatchObject({ status: "active", crk_version: 1, blame: null, progress: { witnessed: true } });
     const crk = await crkOf(officer);
     expect(crk).toMatchObject({
-      ...{ id: last.body.crk_id, threshold: 2, total_shares: 3, version: 1 },
+      id: last.body.crk_id,
+      threshold: 2,
+      total_shares: 3,
+      version: 1,
       custodians: cast.seats.map(({ id: identity_id }, i) => ({ index: i + 1, identity_id })),
     });
 
@@ -215,7 +221,8 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     expect((await held(rig.clock, id, cast, shares)).body).toMatchObject({ status: "active", crk_id, crk_version: 2 });
     expect(await crkOf(officer)).toMatchObject({ id: crk_id, status: "active", version: 2, public_key });
     const signed = await officer("POST", "/api/v1/crk/sign", {
-      ...{ public_key, data: "eA==" },
+      public_key,
+      data: "eA==",
       shares: shares.slice(0, 2).map((share) => ({ index: share.index, data: share.encode() })),
     });
     expect(signed.body.error.code).toBe("SHARE_INVALID");
@@ -289,7 +296,11 @@ describe("custodians hold ceremonies by their own clients, and the gateway relay
     expect(last.body).toMatchObject({ status: "active", kind: "reshare", threshold: 2, total_shares: 2, crk_id, crk_version: 2 });
     const crk = await crkOf(officer);
     expect(crk).toMatchObject({
-      ...{ id: crk_id, status: "active", version: 2, threshold: 2, total_shares: 2 },
+      id: crk_id,
+      status: "active",
+      version: 2,
+      threshold: 2,
+      total_shares: 2,
       custodians: [dan, ada].map(({ id: identity_id }, i) => ({ index: i + 1, identity_id })),
     });
     const [dans, adas, none] = await taken(next.seats, id, olds);

@@ -78,13 +78,11 @@ export function startEntry(
 ) {
   const at = Math.floor(clock.now() / 1000);
   const act = {
-    ...{
-      type: "start",
-      expires_at: at + 3600,
-      seats: seats.map(({ card }) => card),
-      witness: witness.card,
-      starter: starter.card,
-    },
+    type: "start",
+    expires_at: at + 3600,
+    seats: seats.map(({ card }) => card),
+    witness: witness.card,
+    starter: starter.card,
     ...change,
     ...rest,
   } as unknown as Act;

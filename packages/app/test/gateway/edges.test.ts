@@ -34,7 +34,10 @@ describe("edge nodes", () => {
 
   const register = (given: object = {}) => {
     const body = {
-      ...{ name: `edge-${++count}`, vault_address: emulator.address, vault_token: emulator.rootToken, vault_ca_cert: ca },
+      name: `edge-${++count}`,
+      vault_address: emulator.address,
+      vault_token: emulator.rootToken,
+      vault_ca_cert: ca,
       ...given,
     };
     return acme.call("POST", base, body);
@@ -47,7 +50,10 @@ describe("edge nodes", () => {
     const { services } = acme.rig.gateway;
     const { connectVault } = await import("@seneschal/adapters/vault");
     const connection = connectVault({
-      ...{ address: emulator.address, auth: { kind: "token", token: emulator.rootToken }, ca, now: Date.now },
+      address: emulator.address,
+      auth: { kind: "token", token: emulator.rootToken },
+      ca,
+      now: Date.now,
     } as const);
     const { data } = await connection.call("GET", `${services.config.edges.kv_mount}/data/seneschal/${path}`);
     connection.close();
@@ -135,7 +141,10 @@ describe("edge nodes", () => {
     emulator.setSealed(false);
     expect([failed.status, failed.body.error.code]).toEqual([503, "EDGE_UNREACHABLE"]);
     expect((await acme.call("GET", `${base}/${edge.id}/sync/status`)).body).toMatchObject({
-      ...{ policies_synced: 1, keys_synced: 1, error_count: 1, sync_in_progress: false },
+      policies_synced: 1,
+      keys_synced: 1,
+      error_count: 1,
+      sync_in_progress: false,
       last_error: "the edge node's vault refused with status 503",
     });
   });

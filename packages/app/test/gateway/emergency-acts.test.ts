@@ -38,7 +38,10 @@ describe("what an emergency token made", () => {
     const certificate = await make("certificates/issue", { common_name: "sensor" });
     const enrolled = await make("certificates/issue", { common_name: "camera" });
     const device = await make("identities/devices", {
-      ...{ device_name: "camera", device_type: "c", cert_serial: enrolled.serial_number, cert_expiry: enrolled.expiration },
+      device_name: "camera",
+      device_type: "c",
+      cert_serial: enrolled.serial_number,
+      cert_expiry: enrolled.expiration,
     });
     const role = await make("identities/roles", { name: "everything", permissions: [{ resource: "*", action: "*" }] });
     await make(`identities/roles/${role.id}/assign`, member);

@@ -102,7 +102,8 @@ describe("membership of a group decides", () => {
     const body = { provider: "idp_a", subject: "kim", email: "kim@acme.example", name: "Kim", groups: [] };
     const { body: user } = await acme("POST", "/api/v1/identities/users/sso", body);
     const assigned = await acme("POST", `/api/v1/identities/roles/${role.body.id}/assign`, {
-      ...{ identity_id: user.id, identity_type: "user" },
+      identity_id: user.id,
+      identity_type: "user",
     });
     expect(assigned.status, assigned.text).toBe(204);
     expect(await encrypts(rig.bearer({ sub: "kim", org: "acme" }))).toEqual(refused);

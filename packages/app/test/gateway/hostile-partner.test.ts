@@ -78,7 +78,10 @@ describe("a hostile partner", () => {
     expect((await acme.call("POST", `${base}/${offer.workspace_id}/accept-invitation`, {})).status).toBe(204);
     const partner = await asPartner(acme, mallory);
     const { body } = await partner("POST", `${peer}/answer`, {
-      ...{ workspace_id: offer.workspace_id, invitation_id: offer.invitation.id, accept: true, group_id: null },
+      workspace_id: offer.workspace_id,
+      invitation_id: offer.invitation.id,
+      accept: true,
+      group_id: null,
     });
     answer(200, body);
     await deliver();
@@ -266,8 +269,13 @@ describe("a hostile partner", () => {
     }
     const { id: recipient_id, call: ann } = await registered(acme.rig, acme.call, { sub: "ann", org: "acme" });
     const letter = () => ({
-      ...{ id: crypto.randomUUID(), sender_org_id: "mallory", sender_id: "m", recipient_org_id: "acme", recipient_id },
-      ...{ subject: "s", body: Buffer.alloc(40_000, 1).toString("base64") },
+      id: crypto.randomUUID(),
+      sender_org_id: "mallory",
+      sender_id: "m",
+      recipient_org_id: "acme",
+      recipient_id,
+      subject: "s",
+      body: Buffer.alloc(40_000, 1).toString("base64"),
       expires_at: new Date(acme.rig.clock.now() + hour).toISOString(),
     });
     const letters: Answer[] = [];
@@ -296,7 +304,10 @@ describe("a hostile partner", () => {
     const attackGamma = await asPartner(mallory, gamma);
     expect((await attackGamma("PUT", `${peer}/workspace`, offer)).status).toBe(200);
     const { body } = await (await asPartner(gamma, mallory))("POST", `${peer}/answer`, {
-      ...{ workspace_id: id, invitation_id: offer.invitation.id, accept: true, group_id: null },
+      workspace_id: id,
+      invitation_id: offer.invitation.id,
+      accept: true,
+      group_id: null,
     });
     answer(200, body);
     expect((await gamma.call("POST", `${base}/${id}/accept-invitation`, {})).status).toBe(204);
@@ -360,16 +371,18 @@ describe("a hostile partner", () => {
     const consent = {
       workspace_id: truth.workspace_id,
       payload: {
-        ...{ v: 1, op: "workspace.delete", org_id: "mallory", audience: "x", resource_type: "workspace" },
-        ...{
-          resource_id: truth.workspace_id,
-          body_sha256: "0".repeat(64),
-          crk_id: "c",
-          crk_epoch: 1,
-          nonce: "n",
-          iat: 1,
-          exp: 2,
-        },
+        v: 1,
+        op: "workspace.delete",
+        org_id: "mallory",
+        audience: "x",
+        resource_type: "workspace",
+        resource_id: truth.workspace_id,
+        body_sha256: "0".repeat(64),
+        crk_id: "c",
+        crk_epoch: 1,
+        nonce: "n",
+        iat: 1,
+        exp: 2,
       },
       signature: Buffer.alloc(64).toString("base64"),
     };

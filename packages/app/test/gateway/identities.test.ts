@@ -155,7 +155,8 @@ describe("identities", () => {
     expect((await acme("DELETE", `/api/v1/identities/users/${removed}`)).status).toBe(204);
     const { body: group } = await acme("POST", "/api/v1/identities/groups", { name: "for the known" });
     const { body: role } = await acme("POST", "/api/v1/identities/roles", {
-      ...{ name: "for the known", permissions: [{ resource: "device", action: "read" }] },
+      name: "for the known",
+      permissions: [{ resource: "device", action: "read" }],
     });
     const { body: workspace } = await acme("POST", "/api/v1/workspaces", { name: "for the known" });
     const foreign = rig.dev.organizations["globex"]?.admins.auditor.id;
@@ -221,12 +222,17 @@ describe("identities", () => {
     const caller = rig.with({ cert: issued.certificate + issued.issuing_ca, key: issued.private_key });
     expect((await caller("GET", "/api/v1/activity")).status).toBe(401);
     const enrolled = await acme("POST", "/api/v1/identities/devices", {
-      ...{ device_name: "sensor", device_type: "probe", cert_serial: issued.serial_number, cert_expiry: issued.expiration },
+      device_name: "sensor",
+      device_type: "probe",
+      cert_serial: issued.serial_number,
+      cert_expiry: issued.expiration,
     });
     expect(enrolled.status, enrolled.text).toBe(201);
     expect((await caller("GET", "/api/v1/activity")).body.actor).toBe(enrolled.body.id);
     const twice = await acme("POST", "/api/v1/identities/devices", {
-      ...{ device_name: "copy", cert_serial: issued.serial_number.replaceAll(":", ""), cert_expiry: issued.expiration },
+      device_name: "copy",
+      cert_serial: issued.serial_number.replaceAll(":", ""),
+      cert_expiry: issued.expiration,
     });
     expect(twice.status).toBe(409);
     expect((await acme("POST", `/api/v1/identities/devices/${enrolled.body.id}/revoke`)).body.status).toBe("revoked");

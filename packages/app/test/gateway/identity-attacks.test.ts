@@ -31,7 +31,10 @@ describe("who was shut out stays out", () => {
   const device = async (expiry: string) => {
     const { body: issued } = await acme()("POST", "/api/v1/certificates/issue", { common_name: "sensor", ttl: "720h" });
     const { body } = await acme()("POST", "/api/v1/identities/devices", {
-      ...{ device_name: "sensor", device_type: "probe", cert_serial: issued.serial_number, cert_expiry: expiry },
+      device_name: "sensor",
+      device_type: "probe",
+      cert_serial: issued.serial_number,
+      cert_expiry: expiry,
     });
     const caller = rig.with({ cert: issued.certificate + issued.issuing_ca, key: issued.private_key });
     return { id: body.id as string, serial: issued.serial_number as string, caller };
@@ -58,7 +61,8 @@ describe("who was shut out stays out", () => {
     const { body: enabled } = await globex("PUT", `/api/v1/identities/admins/${id}`, { active: true });
     await globex("PUT", `/api/v1/identities/admins/${id}`, { active: false });
     const enrol = await rig.anonymous("POST", `/api/v1/enrollment/admins/${id}`, {
-      ...{ enrollment_token: enabled.enrollment_token, csr: "x" },
+      enrollment_token: enabled.enrollment_token,
+      csr: "x",
     });
     expect(told(enrol)).toEqual([401, "UNAUTHORIZED"]);
     const namesake = rig.bearer({ sub: "other", email, org: "acme", roles });
@@ -75,7 +79,9 @@ describe("who was shut out stays out", () => {
     const past = new Date(rig.clock.now() - 1).toISOString();
     const { body: issued } = await acme()("POST", "/api/v1/certificates/issue", { common_name: "late" });
     const late = await acme()("POST", "/api/v1/identities/devices", {
-      ...{ device_name: "late", cert_serial: issued.serial_number, cert_expiry: past },
+      device_name: "late",
+      cert_serial: issued.serial_number,
+      cert_expiry: past,
     });
     expect([late.status, late.body.error.details.field]).toEqual([400, "cert_expiry"]);
     rig.clock.advance(-hour);
@@ -89,12 +95,16 @@ describe("who was shut out stays out", () => {
     expect((await acme()("POST", "/api/v1/certificates/revoke", { serial_number: spelled })).status).toBe(204);
     expect(told(await caller("GET", "/api/v1/activity"))).toEqual([401, "CERT_UNTRUSTED"]);
     const again = await acme()("POST", "/api/v1/identities/devices", {
-      ...{ device_name: "again", cert_serial: serial, cert_expiry: expiry },
+      device_name: "again",
+      cert_serial: serial,
+      cert_expiry: expiry,
     });
     expect(again.status).toBe(409);
     for (const serial_of_nobody of ["aa:bb", "00"]) {
       const unknown = await acme()("POST", "/api/v1/identities/devices", {
-        ...{ device_name: "unknown", cert_serial: serial_of_nobody, cert_expiry: expiry },
+        device_name: "unknown",
+        cert_serial: serial_of_nobody,
+        cert_expiry: expiry,
       });
       expect([unknown.status, unknown.body.error.details.field]).toEqual([400, "cert_serial"]);
     }

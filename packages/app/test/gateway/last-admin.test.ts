@@ -20,13 +20,11 @@ describe("the rights of admins end through who gives them", () => {
   const powers = async (): Promise<readonly (readonly [string, Caller])[]> => {
     const root = rig.admin("acme");
     const { body: role } = await root("POST", "/api/v1/identities/roles", {
-      ...{
-        name: "certifier",
-        permissions: [
-          { resource: "certificate", action: "write" },
-          { resource: "user", action: "write" },
-        ],
-      },
+      name: "certifier",
+      permissions: [
+        { resource: "certificate", action: "write" },
+        { resource: "user", action: "write" },
+      ],
     });
     const identity_id = await register(root, "certifier");
     await root("POST", `/api/v1/identities/roles/${role.id}/assign`, { identity_id, identity_type: "user" });
@@ -63,7 +61,11 @@ describe("the rights of admins end through who gives them", () => {
       }
       // The mark that a removed user leaves refuses the tokens of its subject.
       const planted = await by("POST", "/api/v1/identities/users/sso", {
-        ...{ provider: "idp_a", subject: id, email: `${who.length}@acme.example`, name: "x", groups: [] },
+        provider: "idp_a",
+        subject: id,
+        email: `${who.length}@acme.example`,
+        name: "x",
+        groups: [],
       });
       expect([who, ...told(planted)]).toEqual([who, 400, "VALIDATION_ERROR"]);
     }

@@ -50,7 +50,10 @@ describe("lists", () => {
     }
     const issued = (await acme("POST", "/api/v1/certificates/issue", { common_name: "pump", ttl: "24h" })).body;
     const device = await acme("POST", path("devices"), {
-      ...{ device_name: "pump", device_type: "iot", cert_serial: issued.serial_number, cert_expiry: issued.expiration },
+      device_name: "pump",
+      device_type: "iot",
+      cert_serial: issued.serial_number,
+      cert_expiry: issued.expiration,
     });
     expect(device.status, device.text).toBe(201);
     expect((await acme("GET", path("devices"))).body.devices).toMatchObject([{ id: device.body.id }]);

@@ -27,7 +27,10 @@ describe("messages", () => {
     return found;
   };
   const letter = (given: object = {}) => ({
-    ...{ recipient_org_id: "acme", recipient_id: randomUUID(), subject: "hello", body },
+    recipient_org_id: "acme",
+    recipient_id: randomUUID(),
+    subject: "hello",
+    body,
     ...given,
   });
 
@@ -69,7 +72,8 @@ describe("messages", () => {
     expect((await acme.call("DELETE", `/api/v1/identities/users/${removed}`)).status).toBe(204);
     const partner = await asPartner(globex, acme);
     const delivery = {
-      ...{ sender_org_id: "globex", sender_id: "hank" },
+      sender_org_id: "globex",
+      sender_id: "hank",
       expires_at: new Date(acme.rig.clock.now() + 3_600_000).toISOString(),
     };
     const sent = (await ada("GET", `${base}/sent`)).body.total;
@@ -113,7 +117,12 @@ describe("messages", () => {
     const { id: recipient_id, call: carol } = await person(acme, "carol");
     const delivery = {
       ...letter({ recipient_id }),
-      ...{ id: randomUUID(), sender_org_id: "globex", sender_id: "hank", expires_at, status: "pending", direction: "sent" },
+      id: randomUUID(),
+      sender_org_id: "globex",
+      sender_id: "hank",
+      expires_at,
+      status: "pending",
+      direction: "sent",
     };
     const first = await partner("POST", `${base}/deliver`, delivery);
     expect([first.status, first.body]).toEqual([201, { message_id: delivery.id }]);
@@ -131,7 +140,11 @@ describe("messages", () => {
     const expires_at = new Date(acme.rig.clock.now() + 3_600_000).toISOString();
     const delivery = (given: object) => ({
       ...letter(),
-      ...{ id: randomUUID(), sender_org_id: "globex", sender_id: "hank", expires_at, ...given },
+      id: randomUUID(),
+      sender_org_id: "globex",
+      sender_id: "hank",
+      expires_at,
+      ...given,
     });
     const send = (given: object) => partner("POST", `${base}/deliver`, delivery(given));
     const lied = await send({ sender_org_id: "initech" });
@@ -148,7 +161,11 @@ describe("messages", () => {
     const [ada, hank] = [systemRandom(32), systemRandom(32)];
     const [sender, reader] = await Promise.all([person(acme, "ada"), person(globex, "hank")]);
     const envelope = {
-      ...{ sender_org_id: "acme", sender_id: sender.id, recipient_org_id: "globex", recipient_id: reader.id, subject: "terms" },
+      sender_org_id: "acme",
+      sender_id: sender.id,
+      recipient_org_id: "globex",
+      recipient_id: reader.id,
+      subject: "terms",
     };
     const text = "the price is forty-two million";
     const keys = { senderSecret: ada, recipientKey: nodeCrypto.x25519PublicKey(hank) };
@@ -226,7 +243,11 @@ describe("the outbox", () => {
     const start = acme.rig.clock.now();
     const expires_at = new Date(start + 3_600_000).toISOString();
     const { body: sent } = await ada("POST", base, {
-      ...{ recipient_org_id: "globex", recipient_id: "hank", subject: "s", body, expires_at },
+      recipient_org_id: "globex",
+      recipient_id: "hank",
+      subject: "s",
+      body,
+      expires_at,
     });
     expect(sent.status).toBe("pending");
     const now = async (at: number) => {

@@ -45,7 +45,11 @@ async function logIn(issuer: string, login: string, scope: string): Promise<stri
   const { authorization_endpoint, token_endpoint } = discovery as Record<string, string>;
   const verifier = randomBytes(32).toString("base64url");
   const question = new URLSearchParams({
-    ...{ client_id: CLIENT, response_type: "code", redirect_uri: REDIRECT, scope, state: "s" },
+    client_id: CLIENT,
+    response_type: "code",
+    redirect_uri: REDIRECT,
+    scope,
+    state: "s",
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
   });
@@ -76,7 +80,11 @@ async function logIn(issuer: string, login: string, scope: string): Promise<stri
   const answer = await fetch(token_endpoint ?? "", {
     method: "POST",
     body: new URLSearchParams({
-      ...{ grant_type: "authorization_code", client_id: CLIENT, code, redirect_uri: REDIRECT, code_verifier: verifier },
+      grant_type: "authorization_code",
+      client_id: CLIENT,
+      code,
+      redirect_uri: REDIRECT,
+      code_verifier: verifier,
     }),
   });
   return ((await answer.json()) as { access_token: string }).access_token;
@@ -89,7 +97,11 @@ describe("a login at an OpenID provider", () => {
   beforeAll(async () => {
     [own, stranger] = await Promise.all([startProvider(), startProvider()]);
     const oidc = {
-      ...{ enabled: true, issuer_url: own.issuer, client_id: CLIENT, required_scopes: ["profile"], allow_http: true },
+      enabled: true,
+      issuer_url: own.issuer,
+      client_id: CLIENT,
+      required_scopes: ["profile"],
+      allow_http: true,
       max_age: "15m",
     };
     rig = await openRig({ settings: { auth: { oidc } } });

@@ -214,7 +214,10 @@ describe("a partner that lies about workspaces", () => {
     const { body: invited } = await acme.call("POST", `${base}/${mine.id}/invite`, { org_id: "initech" });
     const answer = (given: object) =>
       partner("POST", "/api/v1/federation/peer/answer", {
-        ...{ workspace_id: mine.id, invitation_id: invited.id, accept: true, group_id: null },
+        workspace_id: mine.id,
+        invitation_id: invited.id,
+        accept: true,
+        group_id: null,
         ...given,
       });
     expect((await answer({})).status).toBe(404);

@@ -23,7 +23,11 @@ describe("one person under several accounts is one person", () => {
     rig.bearer({ sub, org: "acme", roles: ["super_admin"], ...(email === undefined ? {} : { email, email_verified: true }) });
   const user = async (subject: string, email: string): Promise<string> => {
     const { body, text, status } = await ada()("POST", "/api/v1/identities/users/sso", {
-      ...{ provider: "idp_a", subject, email, name: subject, groups: [] },
+      provider: "idp_a",
+      subject,
+      email,
+      name: subject,
+      groups: [],
     });
     expect(status, text).toBe(201);
     return body.id;
@@ -135,7 +139,8 @@ describe("one person under several accounts is one person", () => {
     const permissions = [{ resource: "workspace", action: "create" }];
     const { body: role } = await ada()("POST", "/api/v1/identities/roles", { name: "maker", permissions });
     const assigned = await token("ada-registered")("POST", `/api/v1/identities/roles/${role.id}/assign`, {
-      ...{ identity_id: adaRecord().id, identity_type: "admin" },
+      identity_id: adaRecord().id,
+      identity_type: "admin",
     });
     expect(told(assigned)).toEqual([403, "FORBIDDEN"]);
   });

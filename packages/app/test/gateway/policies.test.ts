@@ -41,7 +41,12 @@ describe("policies", () => {
     expect(created.body).toMatchObject({ workspace: id, workspace_id: id, version: 1 });
     const ask = (purpose: string) =>
       rig.admin("acme")("POST", "/api/v1/policies/evaluate", {
-        ...{ actor: "ada", role: "user", operation: "decrypt", workspace: id, purpose, metadata: { region: "eu" } },
+        actor: "ada",
+        role: "user",
+        operation: "decrypt",
+        workspace: id,
+        purpose,
+        metadata: { region: "eu" },
       });
     expect((await ask("merger")).body).toMatchObject({ allowed: true, deny_reason: "" });
     const denied = await ask("gossip");

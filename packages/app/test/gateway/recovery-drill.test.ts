@@ -77,12 +77,21 @@ async function signedRestore(acme: Caller, key: RootKey, backup: Made, audience:
   const iat = Math.floor(Date.now() / 1000);
   const signature_params = { nonce: Buffer.from(systemRandom(18)).toString("base64url"), iat, exp: iat + 900 };
   const message = operationBytes({
-    ...{ v: 1, op: "backup.restore", org_id: "acme", audience, resource_type: "backup", resource_id: backup.id },
-    ...{ body_sha256: bodyHash({ checksum: backup.checksum }), crk_id: crk.id, crk_epoch: crk.version },
+    v: 1,
+    op: "backup.restore",
+    org_id: "acme",
+    audience,
+    resource_type: "backup",
+    resource_id: backup.id,
+    body_sha256: bodyHash({ checksum: backup.checksum }),
+    crk_id: crk.id,
+    crk_epoch: crk.version,
     ...signature_params,
   });
   const signed = await acme("POST", "/api/v1/crk/sign", {
-    ...{ shares: key.shares.slice(0, 2), public_key: key.publicKey, data: Buffer.from(message).toString("base64") },
+    shares: key.shares.slice(0, 2),
+    public_key: key.publicKey,
+    data: Buffer.from(message).toString("base64"),
   });
   expect(signed.status, signed.text).toBe(200);
   return { crk_signature: signed.body.signature, signature_params };

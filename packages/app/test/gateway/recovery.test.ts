@@ -29,7 +29,9 @@ describe("account recovery", () => {
     by("POST", `${base}/${id}/share`, share as object);
   const newAdmin = async (name: string): Promise<string> => {
     const made = await rig.admin("acme")("POST", "/api/v1/identities/admins", {
-      ...{ email: `${name}@acme.example`, name, role: "auditor" },
+      email: `${name}@acme.example`,
+      name,
+      role: "auditor",
     });
     return made.body.id;
   };

@@ -86,10 +86,7 @@ describe("auth.mtls.crl_url", () => {
         });
         await writeFile(file, (await Promise.all(texts)).join(""));
       };
-      lists = openRevocations({
-        ...{ url: `file://${file}`, trustedCa: chain, provider: nodeCrypto },
-        now: () => rig.clock.now(),
-      });
+      lists = openRevocations({ url: `file://${file}`, trustedCa: chain, provider: nodeCrypto, now: () => rig.clock.now() });
       const unknown = await auditor("GET", "/api/v1/audit");
       expect([unknown.status, unknown.body.error.code]).toEqual([401, "CERT_UNTRUSTED"]);
       expect(await health()).toEqual([503, "unhealthy"]);

@@ -9,10 +9,15 @@ import { type HeldCrk, makeCrk } from "./sign.ts";
 const told = (answer: Answer): readonly [number, string] => [answer.status, answer.body?.error?.code];
 const base64 = (data: Uint8Array): string => Buffer.from(data).toString("base64");
 const seed = (index: number) => ({
-  ...{ index, custodian_name: "whoever they say", derived_key: base64(systemRandom(32)), salt: base64(systemRandom(16)) },
+  index,
+  custodian_name: "whoever they say",
+  derived_key: base64(systemRandom(32)),
+  salt: base64(systemRandom(16)),
 });
 const asAdmin = (index: number, admin: { readonly id: string } | undefined) => ({
-  ...{ index, identity_id: admin?.id, identity_type: "admin" },
+  index,
+  identity_id: admin?.id,
+  identity_type: "admin",
 });
 
 describe("one seat, one person, known by name", () => {
@@ -85,7 +90,11 @@ describe("one seat, one person, known by name", () => {
         expect((await rig.admin("acme", role)("POST", `${path}/seed`, seed(index))).status).toBe(204);
       }
       const seats = [security_admin, operations_admin, auditor].map(({ id, role }, i) => ({
-        ...{ index: i + 1, identity_id: id, identity_type: "admin", name: `${role} of acme`, taken_at: expect.any(String) },
+        index: i + 1,
+        identity_id: id,
+        identity_type: "admin",
+        name: `${role} of acme`,
+        taken_at: expect.any(String),
       }));
       expect((await acme("GET", path)).body).toMatchObject({ status: "seeded", seats });
       const done = await acme("POST", `${path}/complete`);
@@ -143,7 +152,8 @@ describe("one seat, one person, known by name", () => {
       path = `/api/v1/crk/shares/${key.id}`;
       for (const [index, admin] of [security_admin, operations_admin].entries()) {
         const assigned = await rig.admin("globex")("PUT", `${path}/${index + 1}/custodian`, {
-          ...{ identity_id: admin.id, identity_type: "admin" },
+          identity_id: admin.id,
+          identity_type: "admin",
         });
         expect(assigned.status, assigned.text).toBe(200);
         expect(assigned.body.custodians[index]).toMatchObject({ index: index + 1, identity_id: admin.id });
@@ -194,7 +204,8 @@ describe("one seat, one person, known by name", () => {
       get admin_id() {
         return adminsOf("globex").auditor.id;
       },
-      ...{ recovery_type: "locked_account", reason: "r" },
+      recovery_type: "locked_account",
+      reason: "r",
     };
 
     it("in a signing session a seat is its recorded custodian's: nobody commits, signs or reads for another", async () => {

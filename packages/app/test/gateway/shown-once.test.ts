@@ -69,7 +69,9 @@ describe("a request with an Idempotency-Key whose answer shows a secret", () => 
     const held = shares.map(({ index, data }: { index: number; data: string }) => ({ index, data }));
     const admin = await made("identities/admins", { email: "new@acme.example", name: "New", role: "auditor" });
     const recovery = await made("account-recovery/initiate", {
-      ...{ admin_id: admin.id, recovery_type: "lost_credentials", reason: "lost the laptop" },
+      admin_id: admin.id,
+      recovery_type: "lost_credentials",
+      reason: "lost the laptop",
     });
     for (const [i, by] of custodians.entries()) await made(`account-recovery/${recovery.id}/share`, held[i], by);
     await made(`account-recovery/${recovery.id}/complete`, {});

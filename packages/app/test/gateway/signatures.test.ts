@@ -56,7 +56,8 @@ describe("signatures by the root key", () => {
     const body = { ...request.body, ...covered };
     const { signs, id: session } = (await start(message, body)).body;
     expect(signs).toMatchObject({
-      ...{ purpose: "operation", body },
+      purpose: "operation",
+      body,
       payload: { op: "workspace.update", org_id: "acme", resource_type: "workspace", resource_id: id, exp: expect.any(Number) },
     });
     expect((await acme("GET", `/api/v1/crk/signing-sessions/${session}`)).body.signs).toEqual(signs);

@@ -146,9 +146,7 @@ describe.each(releases.map(({ name }) => name))("a gateway directory of release 
     const done = await acme("POST", `${path}/complete`, { witness: auditor?.id });
     expect(done.body.ceremony, done.text).toMatchObject({ status: "completed" });
     const data = Buffer.from("x").toString("base64");
-    const made = await acme("POST", "/api/v1/crk/sign", {
-      ...{ shares: facts.shares.slice(0, 2), public_key: facts.public_key, data },
-    });
+    const made = await acme("POST", "/api/v1/crk/sign", { shares: facts.shares.slice(0, 2), public_key: facts.public_key, data });
     const check = { public_key: facts.public_key, data, signature: made.body.signature };
     expect((await acme("POST", "/api/v1/crk/verify", check)).body, made.text).toEqual({ valid: true });
   });

@@ -61,8 +61,12 @@ describe.each(releases.map(({ name }) => name))("a storage directory of release 
     );
     const content = (await Body?.transformToByteArray()) ?? new Uint8Array();
     return {
-      ...{ etag: ETag ?? "", length: ContentLength ?? 0, type: ContentType ?? "", metadata: Metadata ?? {} },
-      ...{ modified: LastModified?.toISOString() ?? "", sha256: sha256(content) },
+      etag: ETag ?? "",
+      length: ContentLength ?? 0,
+      type: ContentType ?? "",
+      metadata: Metadata ?? {},
+      modified: LastModified?.toISOString() ?? "",
+      sha256: sha256(content),
     };
   };
   const readAll = async (): Promise<Record<string, StoredObject>> => {

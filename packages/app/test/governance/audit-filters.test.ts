@@ -11,7 +11,8 @@ afterAll(() => rig.stop());
 test("allowed_only leaves out what was denied, and nothing else", async () => {
   await rig.call("judge", "POST", "/api/v1/classify", { query: "hello", context: { user_id: "ada" } });
   const denied = await rig.call("judge", "POST", "/api/v1/evaluate", {
-    ...{ operation_type: "READ", source_resources: ["no.such"] },
+    operation_type: "READ",
+    source_resources: ["no.such"],
     user_context: { user_id: "ada", role: "analyst", department: "sales" },
   });
   expect(denied.body.allowed).toBe(false);
@@ -36,7 +37,8 @@ test("dates in the wrong order are refused, by body and by query; a day to itsel
 
 test("a source that nobody knows is not public", async () => {
   const { body } = await rig.call("judge", "POST", "/api/v1/evaluate", {
-    ...{ operation_type: "READ", source_resources: ["no.such"] },
+    operation_type: "READ",
+    source_resources: ["no.such"],
     user_context: { user_id: "carol", role: "analyst", department: "sales" },
   });
   expect([body.allowed, body.classification.tier]).toEqual([false, "INTERNAL"]);

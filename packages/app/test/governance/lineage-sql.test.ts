@@ -27,13 +27,19 @@ function watched(): { readonly sql: SqlParser; readonly read: string[] } {
 }
 
 const dataset = (name: string, columns: readonly string[] = []) => ({
-  ...{ namespace: "default", name },
+  namespace: "default",
+  name,
   facets: { schema: { _producer: "p", _schemaURL: "s", fields: columns.map((column) => ({ name: column })) } },
 });
 const event = (runId: string, eventType: string, query?: string) => ({
-  ...{ eventType, eventTime: "2026-02-01T00:00:00Z", producer: "p", schemaURL: "s", run: { runId } },
+  eventType,
+  eventTime: "2026-02-01T00:00:00Z",
+  producer: "p",
+  schemaURL: "s",
+  run: { runId },
   job: {
-    ...{ namespace: "default", name: "load" },
+    namespace: "default",
+    name: "load",
     facets: query === undefined ? {} : { sql: { _producer: "p", _schemaURL: "s", query } },
   },
   inputs: [dataset("crm", ["id", "ssn"])],

@@ -92,9 +92,14 @@ describe("handlers of data governance judge on reads of one moment", () => {
     const asked = await call("admin", "POST", "/api/v1/approvals", { request, reason: "r", duration_seconds: 60 });
     const other = await call("admin", "POST", "/api/v1/api-keys", { name: "o", scopes: ["classify"] });
     const event = {
-      ...{ eventType: "COMPLETE", eventTime: "2026-01-01T00:00:00Z", producer: "p", schemaURL: "s" },
-      ...{ run: { runId: "0190a0a0-0000-7000-8000-000000000000" }, job: { namespace: "n", name: "j" } },
-      ...{ inputs: [{ namespace: "n", name: "a" }], outputs: [{ namespace: "n", name: "b" }] },
+      eventType: "COMPLETE",
+      eventTime: "2026-01-01T00:00:00Z",
+      producer: "p",
+      schemaURL: "s",
+      run: { runId: "0190a0a0-0000-7000-8000-000000000000" },
+      job: { namespace: "n", name: "j" },
+      inputs: [{ namespace: "n", name: "a" }],
+      outputs: [{ namespace: "n", name: "b" }],
     };
     const requests: readonly (readonly [route: string, method: string, path: string, body?: unknown])[] = [
       ["requestApproval", "POST", "/api/v1/approvals", { request, reason: "again", duration_seconds: 60 }],

@@ -120,14 +120,14 @@ test("however a registered table is written, its rows never have less than its t
 
 test("a table that only lineage has named says as little as before: its name still counts", async () => {
   const event = {
-    ...{
-      eventType: "COMPLETE",
-      eventTime: "2026-03-01T12:00:00.000Z",
-      producer: "https://example.org",
-      schemaURL: "https://example.org/s",
-    },
-    ...{ run: { runId: "0190a0a0-0000-7000-8000-000000000000" }, job: { namespace: "etl", name: "copy" } },
-    ...{ inputs: [{ namespace: "pg", name: "customers" }], outputs: [{ namespace: "pg", name: "copied" }] },
+    eventType: "COMPLETE",
+    eventTime: "2026-03-01T12:00:00.000Z",
+    producer: "https://example.org",
+    schemaURL: "https://example.org/s",
+    run: { runId: "0190a0a0-0000-7000-8000-000000000000" },
+    job: { namespace: "etl", name: "copy" },
+    inputs: [{ namespace: "pg", name: "customers" }],
+    outputs: [{ namespace: "pg", name: "copied" }],
   };
   const before = await tierOf("SELECT * FROM customers");
   expect((await rig.call("admin", "POST", "/api/v1/lineage", event)).status).toBeLessThan(300);

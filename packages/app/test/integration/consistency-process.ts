@@ -31,15 +31,26 @@ const { url, namespace, ahead, issuerKey } = JSON.parse(process.argv[2] ?? "{}")
 const clock = { now: () => systemClock.now() + ahead };
 const parts = { crypto: nodeCrypto, random: systemRandom, clock };
 const store = await openPostgresStore({
-  ...{ url, namespace, ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } },
+  url,
+  namespace,
+  ...gatewaySchema,
+  collections: { ...gatewaySchema.collections, ...vaultCollections },
 });
 const vault = await openEmbeddedVault({ ...parts, store, unseal: { kind: "key", key: new Uint8Array(32).fill(9) } });
 const { issuer, audience, publicKey } = devIssuer(issuerKey);
 const verifier = tokenVerifier({
-  ...{ keys: staticKeys(publicKey), issuer, audiences: [audience], clockSkewMs: 300_000, now: clock.now },
+  keys: staticKeys(publicKey),
+  issuer,
+  audiences: [audience],
+  clockSkewMs: 300_000,
+  now: clock.now,
 });
 const gateway = await openGateway({
-  ...{ ...parts, store, vault, policy: embeddedPolicyEngine(), version: "test" },
+  ...parts,
+  store,
+  vault,
+  policy: embeddedPolicyEngine(),
+  version: "test",
   config: gatewaySettings.parse({ auth: { mtls: { required: false } } }),
   log: openLogger({ level: "error" }),
   metrics: openMetrics({ prefix: "gateway", version: "test" }),
@@ -51,7 +62,9 @@ const gateway = await openGateway({
   tokens: [{ ...verifier, method: "jwt" }],
 });
 const hooks: Hooks = {
-  ...{ ...unwatched, ...gateway.hooks, now: clock.now },
+  ...unwatched,
+  ...gateway.hooks,
+  now: clock.now,
   requestId: () => Buffer.from(systemRandom(16)).toString("hex"),
   onError: (error, { id }) => process.stderr.write(`${id}: ${error instanceof Error ? error.stack : error}\n`),
 };

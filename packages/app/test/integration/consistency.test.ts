@@ -74,7 +74,9 @@ class Process {
     };
     try {
       const response = await fetch(`${this.#url}${path}`, {
-        ...{ method, headers, signal: AbortSignal.timeout(30_000) },
+        method,
+        headers,
+        signal: AbortSignal.timeout(30_000),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await response.text();
@@ -191,7 +193,9 @@ else
           if (writes) expect(reply.body.purpose).toBe(purpose);
           const { asked, answered } = reply;
           history.push({
-            ...{ name: `${writes ? "write" : "read"} ${name}-${round} at ${revision}`, asked, answered },
+            name: `${writes ? "write" : "read"} ${name}-${round} at ${revision}`,
+            asked,
+            answered,
             ...(writes ? { position: revision } : { observedFrom: (from: number) => (revision >= from ? revision : undefined) }),
           });
         });
@@ -268,7 +272,9 @@ else
       let used = 0;
       await whileFaultsLast(async (round) => {
         const admin = await make("/api/v1/identities/admins", {
-          ...{ email: `once-${round}@acme.example`, name: `Once ${round}`, role: "auditor" },
+          email: `once-${round}@acme.example`,
+          name: `Once ${round}`,
+          role: "auditor",
         });
         const key = newPrivateKey(nodeCrypto, "p256", systemRandom);
         const csr = requestPem(await createRequest(localSigner(nodeCrypto, key), { subject: [{ type: "CN", value: "once" }] }));

@@ -93,13 +93,15 @@ describe("an attacker who is a federated partner of two gateways in processes of
     (await victim.call("GET", "/api/v1/federation/mallory")).body.certificate;
   const told = ({ status, body }: Said) => [status, body?.error?.code];
   const letter = (given: object = {}) => ({
-    ...{ id: crypto.randomUUID(), sender_org_id: "mallory", sender_id: "m", recipient_org_id: "acme", recipient_id: ann },
-    ...{
-      subject: "s",
-      body: body64,
-      created_at: new Date().toISOString(),
-      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
-    },
+    id: crypto.randomUUID(),
+    sender_org_id: "mallory",
+    sender_id: "m",
+    recipient_org_id: "acme",
+    recipient_id: ann,
+    subject: "s",
+    body: body64,
+    created_at: new Date().toISOString(),
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     ...given,
   });
 
@@ -166,7 +168,10 @@ describe("an attacker who is a federated partner of two gateways in processes of
   it("that it is down is seen, and what it is to hear waits", async () => {
     lie = (request) => request.socket.destroy();
     const sent = await acme.call("POST", "/api/v1/messages", {
-      ...{ recipient_org_id: "mallory", recipient_id: "m", subject: "s", body: body64 },
+      recipient_org_id: "mallory",
+      recipient_id: "m",
+      subject: "s",
+      body: body64,
     });
     expect(sent.body.status).toBe("pending");
     expect((await acme.call("GET", "/api/v1/federation/health")).body.results.mallory).toMatchObject({ healthy: false });

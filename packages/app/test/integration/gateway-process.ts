@@ -34,7 +34,10 @@ const config = gatewayService(start.dataDir).settings.parse({
 const gateway = await buildGateway(
   config,
   {
-    ...{ clock: systemClock, random: systemRandom, log: openLogger({ level: "silent" }), version: "test" },
+    clock: systemClock,
+    random: systemRandom,
+    log: openLogger({ level: "silent" }),
+    version: "test",
     metrics: openMetrics({ prefix: "gateway", version: "test" }),
     health: async () => ({ status: "healthy", ready: true, components: {} }),
     background: strictBackground(openLogger({ level: "silent" })),
@@ -53,7 +56,8 @@ const hooks: Hooks = {
 };
 const serve = start.server === "fastify" ? fastifyServe : expressServe;
 await serve(dispatcher(gateway.endpoints(hooks), hooks), {
-  ...{ host: start.host, port: start.port },
+  host: start.host,
+  port: start.port,
   tls: { cert: tls.cert, key: tls.key, ca: [tls.clientCa], requestCert: true },
 });
 await gateway.start?.();

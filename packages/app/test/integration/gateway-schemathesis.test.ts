@@ -40,7 +40,10 @@ describe.skipIf(schemathesis === undefined)(
     it.runIf(long)("as a device, by certificate", async () => {
       const { body } = await own.call("POST", "/api/v1/certificates/issue", { common_name: "sensor", ttl: "720h" });
       await own.call("POST", "/api/v1/identities/devices", {
-        ...{ device_name: "sensor", device_type: "probe", cert_serial: body.serial_number, cert_expiry: body.expiration },
+        device_name: "sensor",
+        device_type: "probe",
+        cert_serial: body.serial_number,
+        cert_expiry: body.expiration,
       });
       await search({ identity: { cert: body.certificate + body.issuing_ca, key: body.private_key } });
     });

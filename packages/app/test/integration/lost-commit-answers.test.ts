@@ -67,8 +67,13 @@ else
       await createBucket(objects, "alpha", "docs", "us-east-1");
       const put = (key: string, bytes: Uint8Array) =>
         putObject(objects, {
-          ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(bytes) },
-          ...{ contentType: "", headers: {}, meta: {} },
+          tenant: "alpha",
+          bucket: "docs",
+          key,
+          body: bytesOf(bytes),
+          contentType: "",
+          headers: {},
+          meta: {},
         });
       const get = async (key: string) => collect(readObject(objects, await headObject(objects, "alpha", "docs", key)));
       for (const [i, size] of [2000, 90_000, (4 << 20) + 1, (8 << 20) + 1].entries())
@@ -119,12 +124,14 @@ else
       const rig = await startGovernance(governanceServers[0]![1], { store });
       closing.push(() => rig.stop());
       const event = (name: string) => ({
-        ...{ eventType: "COMPLETE", eventTime: "2026-03-01T11:00:00Z", producer: "https://example.test/p" },
-        ...{
-          schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
-          run: { runId: "01890c3e-7a1f-7c3e-8a1f-0123456789ab" },
-        },
-        ...{ job: { namespace: "n", name }, inputs: [], outputs: [] },
+        eventType: "COMPLETE",
+        eventTime: "2026-03-01T11:00:00Z",
+        producer: "https://example.test/p",
+        schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+        run: { runId: "01890c3e-7a1f-7c3e-8a1f-0123456789ab" },
+        job: { namespace: "n", name },
+        inputs: [],
+        outputs: [],
       });
       await never({
         send: (key) => rig.call("writer", "POST", "/api/v1/lineage", event(key), { "idempotency-key": key }),

@@ -126,9 +126,7 @@ describe("who has it open when it is fenced", () => {
     test(`appends nothing more to a log on ${name}`, async () => {
       const { open, migratable } = place();
       const [log, end] = [await open(), await migratable()];
-      const entry = (seq: number) => ({
-        ...{ v: 1, seq, batchId: `b${seq}`, prevHash: "", at: seq, commands: [{ n: seq }] },
-      });
+      const entry = (seq: number) => ({ v: 1, seq, batchId: `b${seq}`, prevHash: "", at: seq, commands: [{ n: seq }] });
       const woken: unknown[] = [];
       log.subscribe(0, (seq) => void woken.push(seq));
       await log.append({ seq: 0, batchId: "" }, entry(1) as never);

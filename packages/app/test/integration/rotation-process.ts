@@ -18,11 +18,18 @@ let ahead = 0;
 const clock = { now: () => systemClock.now() + ahead };
 const parts = { crypto: nodeCrypto, random: systemRandom, clock };
 const store = await openPostgresStore({
-  ...{ url, namespace, ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } },
+  url,
+  namespace,
+  ...gatewaySchema,
+  collections: { ...gatewaySchema.collections, ...vaultCollections },
 });
 const vault = await openEmbeddedVault({ ...parts, store, unseal: { kind: "key", key: new Uint8Array(32).fill(9) } });
 const gateway = await openGateway({
-  ...{ ...parts, store, vault, policy: embeddedPolicyEngine(), version: "test" },
+  ...parts,
+  store,
+  vault,
+  policy: embeddedPolicyEngine(),
+  version: "test",
   config: gatewaySettings.parse({}),
   log: openLogger({ level: "silent" }),
   metrics: openMetrics({ prefix: "gateway", version: "test" }),

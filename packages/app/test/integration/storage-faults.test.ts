@@ -112,7 +112,9 @@ describe.skipIf(!fleetInstalled())(
       await fleet.healthy(three);
       // A cluster of its own beside the first: another place in etcd, another in the database.
       await fleet.start(4, ({ cluster, database, ...rest }) => ({
-        ...{ ...rest, cluster: { ...cluster, prefix: "/restored", nodes: 1 }, database: { ...database, namespace: "restored" } },
+        ...rest,
+        cluster: { ...cluster, prefix: "/restored", nodes: 1 },
+        database: { ...database, namespace: "restored" },
         pools: [{ id: "default", class: "ssd", durability: { copies: 2 } }],
       }));
       const { body: found } = await fleet.http(4, "GET", "/ui/api/ops/backups");

@@ -107,7 +107,9 @@ export async function startFleet(
   const contentOf = (n: number) => pattern(2_000 + (n % 7) * 15_000, n);
 
   const fleet: StorageFleet = {
-    ...{ etcd, directory, clients },
+    etcd,
+    directory,
+    clients,
     configOf(at) {
       const own = join(directory, names[at] as string);
       const { http, data, peer } = addresses[at] as (typeof addresses)[number];

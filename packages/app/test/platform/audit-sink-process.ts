@@ -19,9 +19,7 @@ const sinks = await openAuditSinks({
   platform: { log, metrics, background: openBackground(log, metrics), clock: systemClock, random: systemRandom },
   service: "gateway",
   instance: "here",
-  describe: ({ seq }) => ({
-    ...{ id: String(seq), time: new Date(0).toISOString(), type: "test", actor: "ada", outcome: "success" },
-  }),
+  describe: ({ seq }) => ({ id: String(seq), time: new Date(0).toISOString(), type: "test", actor: "ada", outcome: "success" }),
 });
 const tell = async (): Promise<void> => {
   for (;;) await sinks.deliver();

@@ -109,8 +109,17 @@ describe("what a sink is told", () => {
       [1, 2, 3, 4, 5],
     ]);
     expect((await heard("all"))[4]).toEqual({
-      ...{ version: 1, service: "gateway", instance: "here", seq: 5, stream: "/instance", stream_seq: 1 },
-      ...{ id: "5", time: "2026-01-01T00:00:00.000Z", type: "b", actor: "ada", outcome: "success" },
+      version: 1,
+      service: "gateway",
+      instance: "here",
+      seq: 5,
+      stream: "/instance",
+      stream_seq: 1,
+      id: "5",
+      time: "2026-01-01T00:00:00.000Z",
+      type: "b",
+      actor: "ada",
+      outcome: "success",
       event: { id: "e2", at: "2026-01-01T00:00:00.000Z", type: "b" },
     });
     // Its place is the store's: another start goes on there.

@@ -15,7 +15,12 @@ const guarded = (contract: object): readonly Route[] =>
   Object.values(contract as Readonly<Record<string, Route>>).filter((route) => route.auth !== "public");
 
 const caller = (type: string, roles: readonly string[], scopes: readonly string[] = [], org = "own"): Principal => ({
-  ...{ id: "x", type, org, roles, scopes, method: "token" },
+  id: "x",
+  type,
+  org,
+  roles,
+  scopes,
+  method: "token",
 });
 const ORGS = ["own", "foreign"];
 const STRANGE = ["", "constructor", "__proto__", "storage:steal"].map(
@@ -141,8 +146,12 @@ describe("policies/authz/storage.rego", () => {
       "": {},
     };
     const units: Readonly<Record<string, string>> = {
-      ...{ tenant: "tenant", server: "store-server", keyserver: "store-keyserver", admin: "cluster-admin" },
-      ...{ loopback: "loopback", anonymous: "" },
+      tenant: "tenant",
+      server: "store-server",
+      keyserver: "store-keyserver",
+      admin: "cluster-admin",
+      loopback: "loopback",
+      anonymous: "",
     };
     for (const [action, open] of Object.entries(dataPath)) {
       for (const [type, unit] of Object.entries(units)) {

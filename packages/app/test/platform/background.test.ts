@@ -115,7 +115,8 @@ describe("background work", () => {
     const health = { status: "healthy", ready: true, components: { database: { status: "healthy" } } } as const;
     expect(withBackground(health, [])).toBe(health);
     expect(withBackground(health, ["audit seal"])).toMatchObject({
-      ...{ status: "degraded", ready: true },
+      status: "degraded",
+      ready: true,
       components: { database: { status: "healthy" }, "background: audit seal": { status: "unhealthy" } },
     });
   });

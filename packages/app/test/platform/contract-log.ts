@@ -5,7 +5,9 @@ import { UndocumentedCode } from "@seneschal/contract";
 export function contractLog(): { readonly log: Logger; check(): void } {
   const undocumented = new Set<string>();
   const log: Logger = {
-    ...{ debug: () => undefined, info: () => undefined, warn: () => undefined },
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
     error(fields) {
       const { error } = fields as { readonly error?: unknown };
       if (error instanceof UndocumentedCode) undocumented.add(error.message);

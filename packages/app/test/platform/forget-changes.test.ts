@@ -10,7 +10,13 @@ import { forgetChanges, newestChange } from "../../src/platform/index.ts";
 let commits = 0;
 const openStore = () => openMemoryStore(governanceSchema);
 const resource = (name: string, tier: string): JsonObject => ({
-  ...{ org: "acme", resource_id: name, tier, tags: [], columns: {}, owners: [], accepts_tier: null },
+  org: "acme",
+  resource_id: name,
+  tier,
+  tags: [],
+  columns: {},
+  owners: [],
+  accepts_tier: null,
   updated_at: "2026-01-01T00:00:00.000Z",
 });
 const put = (store: DocumentStore, name: string, tier: string) =>

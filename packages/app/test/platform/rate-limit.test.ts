@@ -48,7 +48,9 @@ describe("the rate limit hook", () => {
     const limit = rateLimiter(
       "demo",
       {
-        ...{ authenticated: rate(1), anonymous: rate(1), ofType: { service: rate(3) } },
+        authenticated: rate(1),
+        anonymous: rate(1),
+        ofType: { service: rate(3) },
         batch: { routes: ["encryptBatch"], rate: rate(2) },
       },
       openMemoryRates(() => new Uint8Array(32)),

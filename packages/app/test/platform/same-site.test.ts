@@ -63,7 +63,10 @@ async function watch(name: (typeof SERVICE_NAMES)[number]) {
     const { method, path } = contract[id]!;
     const { headers, ...rest } = more;
     const { status } = await dispatch({
-      ...{ method, target: path.replace(/:[a-z0-9_]+/g, "x"), remoteAddress: "::1", body: new Uint8Array() },
+      method,
+      target: path.replace(/:[a-z0-9_]+/g, "x"),
+      remoteAddress: "::1",
+      body: new Uint8Array(),
       headers: { host: "node.example:8443", ...headers },
       secure: true,
       ...rest,

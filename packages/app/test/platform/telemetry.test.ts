@@ -27,7 +27,11 @@ describe("traces", () => {
     const log = openLogger({ level: "silent" });
     const telemetry = { endpoint: collector.endpoint, headers: { "x-token": "collector-secret" }, sample_ratio: 1 };
     const running = await startDev({
-      ...{ dataDir: dir, portBase: "any", serve, log, version: "1" },
+      dataDir: dir,
+      portBase: "any",
+      serve,
+      log,
+      version: "1",
       change: (config) => ({ ...config, services: ["gateway"], telemetry }),
     });
     const { credentials } = running;

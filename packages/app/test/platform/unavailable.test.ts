@@ -17,7 +17,12 @@ import { s3Failure } from "../../src/storage/s3/errors.ts";
 
 const routes = contract({
   fail: {
-    ...{ method: "GET", path: "/fail/:code", summary: "", tag: "", auth: "public", status: 200 },
+    method: "GET",
+    path: "/fail/:code",
+    summary: "",
+    tag: "",
+    auth: "public",
+    status: 200,
     params: z.strictObject({ code: z.string() }),
     reply: z.strictObject({}),
   },
@@ -79,7 +84,12 @@ function start(
     definition,
     {},
     {
-      ...{ serve: watched, listen: { port: 0 }, clock: settableClock(0), random: systemRandom, log, version: "test" },
+      serve: watched,
+      listen: { port: 0 },
+      clock: settableClock(0),
+      random: systemRandom,
+      log,
+      version: "test",
       wait: { atMost: more.atMost ?? 0, every: 5, ...(more.signal && { signal: more.signal }) },
     },
   );

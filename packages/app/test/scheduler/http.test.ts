@@ -370,8 +370,10 @@ describe.each(servers)("the scheduler on %s", (_, serve) => {
     await s.ok("ada", "POST", `/api/v1/allocations/${id}/cancel`);
     const { state, assigned_nodes, nodes_allocated, per_node_gpus } = await s.ok("ada", "GET", `/api/v1/allocations/${id}`);
     expect({ state, assigned_nodes, nodes_allocated, per_node_gpus }).toEqual({
-      ...{ state: "cancelled", assigned_nodes: ran.assigned_nodes },
-      ...{ nodes_allocated: ran.assigned_nodes, per_node_gpus: ran.per_node_gpus },
+      state: "cancelled",
+      assigned_nodes: ran.assigned_nodes,
+      nodes_allocated: ran.assigned_nodes,
+      per_node_gpus: ran.per_node_gpus,
     });
   });
 

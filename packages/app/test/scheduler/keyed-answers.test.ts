@@ -30,16 +30,41 @@ test("a process that stood still while the client was told no elsewhere gives th
   const open = (on: ReplicatedLog) => openReplicated({ log: on, machine: quotaMachine, clock, sha256, newId });
   const [slow, quick] = [await open(slowLog(log.open())), await open(log.open())];
   const limit = (maxNodes: number): Command => ({
-    ...{ kind: "tenant.update", id: newId(), by: "root", tenant: "physics", settings: { maxNodes } },
+    kind: "tenant.update",
+    id: newId(),
+    by: "root",
+    tenant: "physics",
+    settings: { maxNodes },
   });
   await quick.propose([{ kind: "tenant.create", id: newId(), by: "root", tenant: "physics", settings: { maxNodes: 3 } }]);
   await slow.read();
   const ask: SubmitAllocation = {
-    ...{ kind: "allocation.submit", id: "key:1", by: "ada", digest: "d", asked: clock.now(), allocation: "a" },
+    kind: "allocation.submit",
+    id: "key:1",
+    by: "ada",
+    digest: "d",
+    asked: clock.now(),
+    allocation: "a",
     request: {
-      ...{ tenant: "physics", user: "ada", project: null, vcluster: "default", entrypoint: "true", nodes: 3, minNodes: 3 },
-      ...{ walltimeHours: 1, lifecycle: "bounded", requeuePolicy: "never", maxRequeue: 0, image: null, sensitive: false },
-      ...{ priorityClass: 5, checkpoint: "none", gpuType: null, gpusPerNode: null, datasets: [], labels: {} },
+      tenant: "physics",
+      user: "ada",
+      project: null,
+      vcluster: "default",
+      entrypoint: "true",
+      nodes: 3,
+      minNodes: 3,
+      walltimeHours: 1,
+      lifecycle: "bounded",
+      requeuePolicy: "never",
+      maxRequeue: 0,
+      image: null,
+      sensitive: false,
+      priorityClass: 5,
+      checkpoint: "none",
+      gpuType: null,
+      gpusPerNode: null,
+      datasets: [],
+      labels: {},
     },
   };
   stands = true;

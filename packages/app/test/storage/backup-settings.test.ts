@@ -11,13 +11,23 @@ test("without the environment's names the configured backups stand, with seven d
 
 test("every STORE_BACKUP_ name wins over the configuration", () => {
   const env = {
-    ...{ STORE_BACKUP_BACKEND: "s3", STORE_BACKUP_DIR: "/backups", STORE_BACKUP_RETENTION_DAYS: "30" },
-    ...{ STORE_BACKUP_INCLUDE_DATA: "true", STORE_BACKUP_CLEANUP_INTERVAL_SECS: "60" },
-    ...{ STORE_BACKUP_S3_ENDPOINT: "http://127.0.0.1:9000", STORE_BACKUP_S3_REGION: "eu", STORE_BACKUP_S3_BUCKET: "b" },
-    ...{ STORE_BACKUP_S3_ACCESS_KEY: "a", STORE_BACKUP_S3_SECRET_KEY: "s" },
+    STORE_BACKUP_BACKEND: "s3",
+    STORE_BACKUP_DIR: "/backups",
+    STORE_BACKUP_RETENTION_DAYS: "30",
+    STORE_BACKUP_INCLUDE_DATA: "true",
+    STORE_BACKUP_CLEANUP_INTERVAL_SECS: "60",
+    STORE_BACKUP_S3_ENDPOINT: "http://127.0.0.1:9000",
+    STORE_BACKUP_S3_REGION: "eu",
+    STORE_BACKUP_S3_BUCKET: "b",
+    STORE_BACKUP_S3_ACCESS_KEY: "a",
+    STORE_BACKUP_S3_SECRET_KEY: "s",
   };
   expect(backupSettings({ ...configured, directory: "/other", retention_days: 1 }, env)).toMatchObject({
-    ...{ backend: "s3", directory: "/backups", retention_days: 30, include_data: true, cleanup_interval: 60_000 },
+    backend: "s3",
+    directory: "/backups",
+    retention_days: 30,
+    include_data: true,
+    cleanup_interval: 60_000,
     s3: { endpoint: "http://127.0.0.1:9000", region: "eu", bucket: "b", access_key: "a" },
   });
 });

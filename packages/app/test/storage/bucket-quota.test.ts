@@ -23,8 +23,14 @@ const listed = { bucket, prefix: "", delimiter: "", after: "", limit: 1000 };
 
 const put = (rig: Rig, key: string, size: number, seed = 1) =>
   putObject(rig.node.objects, {
-    ...{ tenant, bucket, key, body: bytesOf(pattern(size, seed)), length: size },
-    ...{ contentType: "", headers: {}, meta: {} },
+    tenant,
+    bucket,
+    key,
+    body: bytesOf(pattern(size, seed)),
+    length: size,
+    contentType: "",
+    headers: {},
+    meta: {},
   });
 const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(

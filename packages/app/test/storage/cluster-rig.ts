@@ -142,8 +142,13 @@ export async function openCluster(
     },
     put: (at, key, bytes) =>
       putObject(rig.node(at).objects, {
-        ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(bytes) },
-        ...{ contentType: "", headers: {}, meta: {} },
+        tenant: "alpha",
+        bucket: "docs",
+        key,
+        body: bytesOf(bytes),
+        contentType: "",
+        headers: {},
+        meta: {},
       }),
     async get(at, key) {
       const { objects } = rig.node(at);

@@ -241,7 +241,10 @@ describe("between nodes", () => {
     expect(deltas).toMatchObject([{ n: before + 1, command, actor: "store-server" }]);
     expect(await log.ask("SetMaintenance", { enabled: true, shard_id: "shard-0" })).toEqual({ enabled: true });
     expect(await log.ask("ShardHealth", { shard_id: "shard-0" })).toMatchObject({
-      ...{ leader: "n1", voters: ["n1"], quorum: true, maintenance: true },
+      leader: "n1",
+      voters: ["n1"],
+      quorum: true,
+      maintenance: true,
     });
     expect(await refusal(log.ask("ShardHealth", { shard_id: "none" }))).toMatchObject({ code: "NotFound" });
 

@@ -10,8 +10,13 @@ test("an evacuation at rate 0 says how much there is to move, and a removed devi
   await createBucket(node.objects, "alpha", "docs", "us-east-1");
   for (let i = 0; i < 10; i++)
     await putObject(node.objects, {
-      ...{ tenant: "alpha", bucket: "docs", key: `k${i}`, body: bytesOf(pattern(20_000, i + 1)) },
-      ...{ contentType: "", headers: {}, meta: {} },
+      tenant: "alpha",
+      bucket: "docs",
+      key: `k${i}`,
+      body: bytesOf(pattern(20_000, i + 1)),
+      contentType: "",
+      headers: {},
+      meta: {},
     });
   await node.cluster.propose({ kind: "tuning.set", values: { rebalance_rate_mb_s: 0 } }, operator);
   const d0 = async () => (await deviceViews(node)).find((d) => d.device_id === "d0");

@@ -46,17 +46,26 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
       ...config
     } = storageServiceSettings.parse(
       documentedCluster({
-        ...{ node: name, server: { host: "127.0.0.1", port: 0 }, data: "127.0.0.1:0", peer: "127.0.0.1:0", tls },
+        node: name,
+        server: { host: "127.0.0.1", port: 0 },
+        data: "127.0.0.1:0",
+        peer: "127.0.0.1:0",
+        tls,
         advertise: { data: `localhost:${data.port}`, peer: `localhost:${peer.port}` },
         s3: { host: "127.0.0.1", port: 0 },
-        ...{ endpoints: ["http://127.0.0.1:1"], database: "postgres://nowhere", keyFile: "none", sample: "10s" },
+        endpoints: ["http://127.0.0.1:1"],
+        database: "postgres://nowhere",
+        keyFile: "none",
+        sample: "10s",
         directory: (i) => join(root, name, `disk${i}`),
         token: createHash("sha256").update("token").digest("hex"),
       }),
     );
     let storage: Storage | undefined;
     const definition = defineService({
-      ...{ name: "storage", contract: storageContract, settings: storageSettings },
+      name: "storage",
+      contract: storageContract,
+      settings: storageSettings,
       async build(own, platform) {
         // What etcd, PostgreSQL and the vault are to three processes, these are to one.
         const parts = { store, clusterLog: log.open(), vault, directory: join(root, name, "data", "storage") };
@@ -65,7 +74,12 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
       },
     });
     const service = await startService(definition, config, {
-      ...{ serve, listen: { port: 0 }, clock, random: systemRandom, log: openLogger({ level: "silent" }), version: "test" },
+      serve,
+      listen: { port: 0 },
+      clock,
+      random: systemRandom,
+      log: openLogger({ level: "silent" }),
+      version: "test",
     });
     if (storage === undefined) throw new Error(`${name} was not built`);
     running.set(name, { service, storage });
@@ -89,8 +103,13 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
   };
   const put = (through: Name, key: string, bytes: Uint8Array) =>
     putObject(node(through).objects, {
-      ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(bytes) },
-      ...{ contentType: "", headers: {}, meta: {} },
+      tenant: "alpha",
+      bucket: "docs",
+      key,
+      body: bytesOf(bytes),
+      contentType: "",
+      headers: {},
+      meta: {},
     });
   const get = async (through: Name, key: string) => {
     const { objects } = node(through);

@@ -41,7 +41,9 @@ export async function createFileRun(
     const handle = await walk(step.name);
     if (step.do === "truncate")
       return client.call("SETATTR", {
-        ...{ handle, attributes: { ...settings, mode: undefined, size: BigInt(step.size) }, guard: undefined },
+        handle,
+        attributes: { ...settings, mode: undefined, size: BigInt(step.size) },
+        guard: undefined,
       });
     const data = pattern(step.size, step.offset + step.size);
     const { offset } = step;

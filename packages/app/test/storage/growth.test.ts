@@ -32,7 +32,10 @@ describe.each(servers)("devices and pools of a running node on %s", (_, serve) =
   });
   const add = (body: Record<string, unknown>) =>
     h.call("root", "POST", "/ui/api/ops/devices", {
-      ...{ device_id: "new", pool_id: "fast", directory: join(base, "disks", "new"), capacity_bytes: 64 << 20 },
+      device_id: "new",
+      pool_id: "fast",
+      directory: join(base, "disks", "new"),
+      capacity_bytes: 64 << 20,
       ...body,
     });
 
@@ -105,7 +108,13 @@ describe("a node that grows", () => {
   const draft = (id: string) => ({ id, pool: "fast", directory: join(rig.directory, id), capacityBytes: 64 << 20 });
   const put = (key: string, bytes: Uint8Array) =>
     putObject(rig.node.objects, {
-      ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(bytes), contentType: "", headers: {}, meta: {} },
+      tenant: "alpha",
+      bucket: "docs",
+      key,
+      body: bytesOf(bytes),
+      contentType: "",
+      headers: {},
+      meta: {},
     });
   const get = async (key: string) =>
     collect(readObject(rig.node.objects, await headObject(rig.node.objects, "alpha", "docs", key)));

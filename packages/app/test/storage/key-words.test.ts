@@ -32,8 +32,13 @@ const withService = (own: string, service: Vault, vault: Vault = switchableVault
 });
 const put = ({ node }: Pick<Rig, "node">, tenant: string, key: string, bytes: Uint8Array) =>
   putObject(node.objects, {
-    ...{ tenant, bucket: `${tenant}-docs`, key, body: bytesOf(bytes) },
-    ...{ contentType: "", headers: {}, meta: {} },
+    tenant,
+    bucket: `${tenant}-docs`,
+    key,
+    body: bytesOf(bytes),
+    contentType: "",
+    headers: {},
+    meta: {},
   });
 const get = async ({ node }: Pick<Rig, "node">, tenant: string, key: string) =>
   collect(readObject(node.objects, await headObject(node.objects, tenant, `${tenant}-docs`, key)));
@@ -170,8 +175,13 @@ describe("destroyed", () => {
         await rig.store.commit({ commitId: `elsewhere-${size}`, puts });
       }
       const work = putObject(rig.node.objects, {
-        ...{ tenant: "alpha", bucket: "alpha-docs", key: "late", body: body() },
-        ...{ contentType: "", headers: {}, meta: {} },
+        tenant: "alpha",
+        bucket: "alpha-docs",
+        key: "late",
+        body: body(),
+        contentType: "",
+        headers: {},
+        meta: {},
       });
       await expect(work).rejects.toMatchObject({ code: "CryptoShredComplete" });
       await expect(headObject(rig.node.objects, "alpha", "alpha-docs", "late")).rejects.toMatchObject({ code: "NotFound" });

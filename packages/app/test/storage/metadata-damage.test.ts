@@ -19,8 +19,13 @@ test("metadata that rots while the node runs is found by the scrub: reads go on,
     await createBucket(objects, "alpha", "docs", "us-east-1");
     const put = (key: string) =>
       putObject(objects, {
-        ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(pattern(9000)) },
-        ...{ contentType: "", headers: {}, meta: {} },
+        tenant: "alpha",
+        bucket: "docs",
+        key,
+        body: bytesOf(pattern(9000)),
+        contentType: "",
+        headers: {},
+        meta: {},
       });
     await put("k");
     await store.expunge?.();

@@ -12,8 +12,13 @@ export const root = { uid: 0, gid: 0 };
 
 /** What an export of a test has when nothing else is said. */
 const exported = {
-  ...{ path: "/data", tenant: "alpha", bucket: "bucket", clients: ["127.0.0.1"], read_only: false },
-  ...{ uid: 1000, gid: 1000 },
+  path: "/data",
+  tenant: "alpha",
+  bucket: "bucket",
+  clients: ["127.0.0.1"],
+  read_only: false,
+  uid: 1000,
+  gid: 1000,
 };
 
 export interface NfsRig {
@@ -52,7 +57,10 @@ export async function openNfsRig(
     exports: (options.exports ?? [{}]).map((one) => ({ ...exported, ...one })),
   });
   const server = await openNfs({
-    ...{ config, node: rig.node, serveNfs, log: openLogger({ level: "silent" }) },
+    config,
+    node: rig.node,
+    serveNfs,
+    log: openLogger({ level: "silent" }),
     authorisation: await storageAuthorisation(options.policy),
   });
   const clients: NfsClient[] = [];

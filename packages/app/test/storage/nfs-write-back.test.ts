@@ -15,7 +15,11 @@ async function write(name: string, data: Uint8Array): Promise<void> {
   const { handle } = okOf(await client.call("CREATE", { where: { dir, name: Buffer.from(name) }, how }));
   okOf(
     await client.call("WRITE", {
-      ...{ handle: handle as Uint8Array, offset: 0n, count: data.length, stable: "UNSTABLE" as const, data },
+      handle: handle as Uint8Array,
+      offset: 0n,
+      count: data.length,
+      stable: "UNSTABLE" as const,
+      data,
     }),
   );
 }

@@ -129,7 +129,9 @@ test("EXDEV: a rename over exports, of a directory of more keys than one commit 
   const { objectId } = await import("../../src/storage/objects/object-id.ts");
   const doc = (await store.get("storage_objects", objectId("bucket", "many/0")))!.doc;
   const puts = Array.from({ length: 1000 }, (_, i) => ({
-    ...{ coll: "storage_objects", id: objectId("bucket", `many/x${i}`), doc: { ...doc, key: `many/x${i}` } },
+    coll: "storage_objects",
+    id: objectId("bucket", `many/x${i}`),
+    doc: { ...doc, key: `many/x${i}` },
   }));
   await store.commit({ commitId: "many", puts });
   expect(await files.rename("many", "few")).toBe("EXDEV");

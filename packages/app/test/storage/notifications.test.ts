@@ -48,9 +48,7 @@ async function openTelling(webhooks: ReadonlyMap<string, BucketWebhook>) {
   return rig;
 }
 const put = (rig: Rig, key: string, bytes = pattern(10)) =>
-  putObject(rig.node.objects, {
-    ...{ tenant, bucket: Bucket, key, body: bytesOf(bytes), contentType: "", headers: {}, meta: {} },
-  });
+  putObject(rig.node.objects, { tenant, bucket: Bucket, key, body: bytesOf(bytes), contentType: "", headers: {}, meta: {} });
 const named = ({ heard }: Receiver) => heard.map(({ record }) => `${record.eventName} ${record.s3.object.key}`);
 const waiting = (rig: Rig) => rig.store.count("storage_notices", "by_webhook", []);
 
@@ -115,13 +113,17 @@ test("an SDK's bucket tells its webhook of what is made and removed, in the reco
   ]);
   const [made, , , , marker, last] = hook.heard.map(({ record }) => record);
   expect(made).toEqual({
-    ...{ eventVersion: "2.1", eventSource: "aws:s3", awsRegion: "us-east-1", eventName: "ObjectCreated:Put" },
+    eventVersion: "2.1",
+    eventSource: "aws:s3",
+    awsRegion: "us-east-1",
+    eventName: "ObjectCreated:Put",
     eventTime: new Date(s3.rig.clock.now()).toISOString(),
     userIdentity: { principalId: tenant },
     requestParameters: { sourceIPAddress: "127.0.0.1" },
     responseElements: { "x-amz-request-id": expect.stringMatching(/^[0-9A-F]{16}$/) },
     s3: {
-      ...{ s3SchemaVersion: "1.0", configurationId: "pictures" },
+      s3SchemaVersion: "1.0",
+      configurationId: "pictures",
       bucket: { name: Bucket, ownerIdentity: { principalId: tenant }, arn: `arn:aws:s3:::${Bucket}` },
       object: { key: encoded, size: 5, eTag: ETag?.replaceAll('"', ""), sequencer: expect.stringMatching(/^[0-9A-F]{16}$/) },
     },
@@ -181,7 +183,10 @@ describe("a configuration that says what is not known", () => {
     const before = (await s3.rig.store.changes(0, 10_000)).length;
     const send = (body: string) =>
       signedFetch(s3, {
-        ...{ method: "PUT", path: `/${Bucket}`, query: { notification: "" }, headers: {} },
+        method: "PUT",
+        path: `/${Bucket}`,
+        query: { notification: "" },
+        headers: {},
         body: Buffer.from(`<NotificationConfiguration>${body}</NotificationConfiguration>`),
       });
     const { status, text } = await send(inner);
@@ -202,7 +207,10 @@ describe("a configuration that says what is not known", () => {
     await s3.rig.node.cluster.propose({ kind: "maintenance.set", enabled: true }, operator);
     const before = (await s3.rig.store.changes(0, 10_000)).length;
     const { status } = await signedFetch(s3, {
-      ...{ method: "PUT", path: `/${Bucket}`, query: { notification: "" }, headers: {} },
+      method: "PUT",
+      path: `/${Bucket}`,
+      query: { notification: "" },
+      headers: {},
       body: Buffer.from(`<NotificationConfiguration>${queue(event)}</NotificationConfiguration>`),
     });
     expect([status, (await s3.rig.store.changes(0, 10_000)).length]).toEqual([503, before]);

@@ -13,8 +13,13 @@ import { bytesOf, openRig, operator, pattern, type Rig } from "./rig.ts";
 
 const put = (rig: Rig, key: string, bytes: Uint8Array) =>
   putObject(rig.node.objects, {
-    ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(bytes) },
-    ...{ contentType: "", headers: {}, meta: {} },
+    tenant: "alpha",
+    bucket: "docs",
+    key,
+    body: bytesOf(bytes),
+    contentType: "",
+    headers: {},
+    meta: {},
   });
 const metric = async (rig: Rig, line: string) => (await rig.node.metrics.registry.metrics()).includes(line);
 
@@ -103,7 +108,8 @@ describe("a scrub", () => {
     ]);
     expect(events.length).toBeLessThan(10);
     expect(node.cluster.state.devices["d0"]).toMatchObject({
-      ...{ state: "Degraded", reason: `a scrub found ${damaged.length} corrupt fragments` },
+      state: "Degraded",
+      reason: `a scrub found ${damaged.length} corrupt fragments`,
     });
     await rig.dispose();
   });

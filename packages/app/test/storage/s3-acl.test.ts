@@ -126,7 +126,8 @@ test("ownership is the bucket owner's, may be set to that, and to nothing else",
     failure(
       client.send(
         new sdk.PutBucketOwnershipControlsCommand({
-          ...{ Bucket, OwnershipControls: { Rules: [{ ObjectOwnership: ObjectOwnership as "ObjectWriter" }] } },
+          Bucket,
+          OwnershipControls: { Rules: [{ ObjectOwnership: ObjectOwnership as "ObjectWriter" }] },
         }),
       ),
     );

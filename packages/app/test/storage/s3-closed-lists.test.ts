@@ -321,8 +321,11 @@ describe("a presigned URL", () => {
     const amzDate = toAmzDate(s3.rig.clock.now());
     const scope = scopeOf(amzDate);
     const query = {
-      ...{ "X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Credential": `${s3.keys.access_key}/${scope}`, "X-Amz-Date": amzDate },
-      ...{ "X-Amz-Expires": "60", "X-Amz-SignedHeaders": "host" },
+      "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+      "X-Amz-Credential": `${s3.keys.access_key}/${scope}`,
+      "X-Amz-Date": amzDate,
+      "X-Amz-Expires": "60",
+      "X-Amz-SignedHeaders": "host",
       ...extra,
     };
     const text = Object.entries(query)

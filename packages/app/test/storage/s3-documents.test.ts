@@ -205,7 +205,10 @@ describe("over the wire", () => {
     expect((await signedFetch(s3, { path: "/docs/a", query: { partNumber: "01" } })).status).toBe(400);
     const chunked = (body: string) =>
       signedFetch(s3, {
-        ...{ method: "PUT", path: "/docs/chunked", body: Buffer.from(body), payloadHash: "STREAMING-UNSIGNED-PAYLOAD-TRAILER" },
+        method: "PUT",
+        path: "/docs/chunked",
+        body: Buffer.from(body),
+        payloadHash: "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
         headers: { "x-amz-decoded-content-length": "3", "content-encoding": "aws-chunked" },
       });
     for (const tail of ["x", "0\r\n\r\n", "\r\n", "3\r\nabc\r\n0\r\n\r\n"])

@@ -5,11 +5,15 @@ import { s3Error, s3Failure } from "../../src/storage/s3/errors.ts";
 
 test("a code with one meaning is answered in S3's words, and what is known beyond them goes beside", () => {
   expect(s3Failure(objectError("NoSuchBucket", "the bucket does not exist"))).toMatchObject({
-    ...{ status: 404, code: "NoSuchBucket", message: "The specified bucket does not exist." },
+    status: 404,
+    code: "NoSuchBucket",
+    message: "The specified bucket does not exist.",
     detail: "the bucket does not exist",
   });
   expect(s3Failure(storageError("NotFound", "the object does not exist"))).toMatchObject({
-    ...{ status: 404, code: "NoSuchKey", message: "The specified key does not exist." },
+    status: 404,
+    code: "NoSuchKey",
+    message: "The specified key does not exist.",
   });
 });
 

@@ -41,11 +41,9 @@ test("a key for reading reads and lists, and is refused by every operation that 
   for (const { name, on, method, asks = [], form } of operations) {
     if (form === true) continue;
     const answer = await signedFetch(s3, {
-      ...{
-        method,
-        keys,
-        path: { service: "/", bucket: name === "CreateBucket" ? "/fresh" : `/${Bucket}`, object: `/${Bucket}/in/a` }[on],
-      },
+      method,
+      keys,
+      path: { service: "/", bucket: name === "CreateBucket" ? "/fresh" : `/${Bucket}`, object: `/${Bucket}/in/a` }[on],
       query: Object.fromEntries(asks.filter((a) => !a.startsWith("x-amz")).map((a) => [a, values[a] ?? ""])),
       headers: asks.includes("x-amz-copy-source") ? { "x-amz-copy-source": `${Bucket}/out/b` } : {},
       ...(name === "DeleteObjects" && { body: Buffer.from("<Delete><Object><Key>in/a</Key></Object></Delete>") }),
@@ -136,7 +134,9 @@ test("a narrower access never allows more", () => {
       "s3:GetBucketLocation",
       "s3:DeleteBucket",
     ),
-    ...{ bucket: fc.constantFrom("", "one", "two"), key: text, prefix: text },
+    bucket: fc.constantFrom("", "one", "two"),
+    key: text,
+    prefix: text,
   });
   const resources = fc.array(fc.record({ bucket: fc.constantFrom("one", "two"), prefix: text }), { minLength: 1, maxLength: 3 });
   fc.assert(

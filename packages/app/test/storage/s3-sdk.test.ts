@@ -253,8 +253,12 @@ describe("@aws-sdk/client-s3", () => {
         await failure(
           client.send(
             new UploadPartCopyCommand({
-              ...{ Bucket, Key: "joined", UploadId, PartNumber: 1 },
-              ...{ CopySource: `${Bucket}/src`, CopySourceRange },
+              Bucket,
+              Key: "joined",
+              UploadId,
+              PartNumber: 1,
+              CopySource: `${Bucket}/src`,
+              CopySourceRange,
             }),
           ),
         ),
@@ -558,7 +562,9 @@ describe("checksums of multipart uploads", () => {
       }),
     );
     expect(attributes).toMatchObject({
-      ...{ Checksum: { [name]: whole, ChecksumType: type }, ObjectSize: 2 * (5 << 20) + 70_000, StorageClass: "STANDARD" },
+      Checksum: { [name]: whole, ChecksumType: type },
+      ObjectSize: 2 * (5 << 20) + 70_000,
+      StorageClass: "STANDARD",
       ObjectParts: { TotalPartsCount: 3, Parts: pieces.map((p, i) => ({ PartNumber: i + 1, Size: p.length })) },
     });
     const copied = await client.send(new CopyObjectCommand({ Bucket, Key: `${Key}-copy`, CopySource: `${Bucket}/${Key}` }));

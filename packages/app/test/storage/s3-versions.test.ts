@@ -157,7 +157,9 @@ describe("object lock", () => {
       failure(
         client().send(
           new sdk.PutObjectRetentionCommand({
-            ...{ Bucket, Key: "k", BypassGovernanceRetention: true },
+            Bucket,
+            Key: "k",
+            BypassGovernanceRetention: true,
             Retention: { Mode, RetainUntilDate: new Date(ObjectLockRetainUntilDate.getTime() + ms) },
           }),
         ),

@@ -20,7 +20,10 @@ afterAll(async () => {
 });
 const client = (forcePathStyle: boolean) =>
   new sdk.S3Client({
-    ...{ endpoint: `http://${domain}:${s3.gateway.port}`, region: "us-east-1", forcePathStyle, maxAttempts: 1 },
+    endpoint: `http://${domain}:${s3.gateway.port}`,
+    region: "us-east-1",
+    forcePathStyle,
+    maxAttempts: 1,
     credentials: { accessKeyId: s3.keys.access_key, secretAccessKey: s3.keys.secret_key },
     requestHandler: { httpAgent: agent },
   });
@@ -41,8 +44,11 @@ const presigned = (method: string, host: string, path: string) => {
   const amzDate = toAmzDate(s3.rig.clock.now());
   const scope = scopeOf(amzDate);
   const query = Object.entries({
-    ...{ "X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Credential": `${s3.keys.access_key}/${scope}`, "X-Amz-Date": amzDate },
-    ...{ "X-Amz-Expires": "60", "X-Amz-SignedHeaders": "host" },
+    "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+    "X-Amz-Credential": `${s3.keys.access_key}/${scope}`,
+    "X-Amz-Date": amzDate,
+    "X-Amz-Expires": "60",
+    "X-Amz-SignedHeaders": "host",
   })
     .map(([k, v]) => `${uriEncode(k)}=${uriEncode(v)}`)
     .join("&");

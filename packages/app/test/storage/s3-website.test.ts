@@ -28,8 +28,11 @@ const ask = (path: string, { host = `${Bucket}.${domain}`, method = "GET", heade
       });
       answer.on("end", () =>
         resolve({
-          ...{ status: answer.statusCode ?? 0, text, headers: answer.headers },
-          ...{ type: answer.headers["content-type"], location: answer.headers.location },
+          status: answer.statusCode ?? 0,
+          text,
+          headers: answer.headers,
+          type: answer.headers["content-type"],
+          location: answer.headers.location,
         }),
       );
     })
@@ -47,7 +50,9 @@ const policy = (...actions: readonly string[]) =>
       Policy: JSON.stringify({
         Version: "2012-10-17",
         Statement: actions.map((Action) => ({
-          ...{ Effect: "Allow", Principal: "*", Action: `s3:${Action}` },
+          Effect: "Allow",
+          Principal: "*",
+          Action: `s3:${Action}`,
           Resource: Action === "ListBucket" ? `arn:aws:s3:::${Bucket}` : `arn:aws:s3:::${Bucket}/*`,
         })),
       }),
@@ -190,7 +195,9 @@ test("a configuration is given back as it was set, until it is removed; what is 
   expect(await get()).toMatchObject({ ...site, RoutingRules: rules });
   const document = (inner: string) =>
     signedFetch(s3, {
-      ...{ method: "PUT", path: `/${name}`, query: { website: "" } },
+      method: "PUT",
+      path: `/${name}`,
+      query: { website: "" },
       body: Buffer.from(`<WebsiteConfiguration>${inner}</WebsiteConfiguration>`),
     });
   const index = "<IndexDocument><Suffix>i</Suffix></IndexDocument>";

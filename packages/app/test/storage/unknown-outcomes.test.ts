@@ -29,8 +29,13 @@ async function rigWith(next: () => CommitFault): Promise<Rig> {
 
 const put = (rig: Rig, key: string, bytes: Uint8Array) =>
   putObject(rig.node.objects, {
-    ...{ tenant: "alpha", bucket: "docs", key, body: bytesOf(bytes) },
-    ...{ contentType: "", headers: {}, meta: {} },
+    tenant: "alpha",
+    bucket: "docs",
+    key,
+    body: bytesOf(bytes),
+    contentType: "",
+    headers: {},
+    meta: {},
   });
 const get = async (rig: Rig, key: string): Promise<Buffer | undefined> => {
   const found = await headObject(rig.node.objects, "alpha", "docs", key).catch(() => undefined);

@@ -117,7 +117,11 @@ const run = (lock: boolean) => async (steps: readonly Step[], pageSize: number) 
     let afterVersion: string | undefined;
     for (;;) {
       const page = await listVersions(objects(), {
-        ...{ bucket: "docs", prefix: "", delimiter: "", after, limit: pageSize },
+        bucket: "docs",
+        prefix: "",
+        delimiter: "",
+        after,
+        limit: pageSize,
         afterVersion,
       });
       for (const v of page.items) listed.push(`${v.key} ${versionIdOf(v)} ${v.latest} ${v.delete_marker === true}`);
@@ -126,9 +130,7 @@ const run = (lock: boolean) => async (steps: readonly Step[], pageSize: number) 
       afterVersion = versionIdOf(page.items.at(-1) ?? {});
     }
     expect(listed).toEqual(keys.flatMap((k) => of(k).map((v, i) => `${k} ${v.id} ${i === 0} ${v.body === undefined}`)));
-    const current = await listKeys(objects(), {
-      ...{ bucket: "docs", prefix: "", delimiter: "", after: "", limit: 1000 },
-    });
+    const current = await listKeys(objects(), { bucket: "docs", prefix: "", delimiter: "", after: "", limit: 1000 });
     expect(current.items.map((o) => o.key)).toEqual(keys.filter((k) => of(k)[0]?.body !== undefined));
     for (const k of keys)
       for (const [i, v] of of(k).entries())

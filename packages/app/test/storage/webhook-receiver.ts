@@ -66,7 +66,10 @@ export async function openReceiver(): Promise<Receiver> {
       }),
     post: () =>
       openSignedPost({
-        ...{ url, secret: `whsec_${key.toString("base64")}`, now: Date.now, timeoutMs: 30_000 },
+        url,
+        secret: `whsec_${key.toString("base64")}`,
+        now: Date.now,
+        timeoutMs: 30_000,
         guard: targetGuard(["127.0.0.1"]),
       }),
     close: () =>

@@ -170,7 +170,8 @@ function addStart(custodian: Command, { host, result }: CommandContext): void {
         const at = seconds();
         const act = {
           ...({ type: "start", ...terms, starter } as const),
-          ...{ witness: witness as CustodianCard, expires_at: at + options.hours * 3600 },
+          witness: witness as CustodianCard,
+          expires_at: at + options.hours * 3600,
         } satisfies StartAct;
         const name = Buffer.from(systemRandom(16)).toString("hex");
         const entry = signEntry(keys, { ceremony: name, author: starter.custodian_id, at }, act);
@@ -438,10 +439,20 @@ async function writeShare(host: Host, name: string, text: string): Promise<void>
 
 /** What a turn ends with: no, where the same turn taken again comes to nothing more. */
 export const turnEnds: Readonly<Record<Turn["outcome"]["kind"], ExitCode>> = {
-  ...{ waiting: exitCode.ok, confirm: exitCode.ok, completes: exitCode.ok },
-  ...{ active: exitCode.ok, dealt: exitCode.ok, witnessed: exitCode.ok },
-  ...{ other_hash: exitCode.no, no_share: exitCode.no, failed: exitCode.no, ended: exitCode.no, expired: exitCode.no },
-  ...{ behind: exitCode.no, forked: exitCode.no, foreign: exitCode.no },
+  waiting: exitCode.ok,
+  confirm: exitCode.ok,
+  completes: exitCode.ok,
+  active: exitCode.ok,
+  dealt: exitCode.ok,
+  witnessed: exitCode.ok,
+  other_hash: exitCode.no,
+  no_share: exitCode.no,
+  failed: exitCode.no,
+  ended: exitCode.no,
+  expired: exitCode.no,
+  behind: exitCode.no,
+  forked: exitCode.no,
+  foreign: exitCode.no,
 };
 
 /** Who is to act, by their parts. */

@@ -53,7 +53,10 @@ async function configuration(config: ProcessConfig, now: number): Promise<readon
   const found = await checkConfig(config, { now });
   if (found.length === 0) return [{ check: "configuration", state: "ok", message: "every file opens, everybody answers" }];
   return found.map(({ severity, setting, message, advice }) => ({
-    ...{ check: "configuration", state: severity, message: `${setting}: ${message}`, advice },
+    check: "configuration",
+    state: severity,
+    message: `${setting}: ${message}`,
+    advice,
   }));
 }
 
@@ -63,7 +66,8 @@ async function certificates(config: ProcessConfig, now: number): Promise<readonl
   return [...once.values()]
     .filter(({ notAfter }) => notAfter >= now)
     .map(({ setting, notAfter }) => ({
-      ...{ check: "certificates", state: "ok" as const },
+      check: "certificates",
+      state: "ok" as const,
       message: `${setting}: ${Math.floor((notAfter - now) / 86_400_000)} days, until ${new Date(notAfter).toISOString()}`,
     }));
 }
@@ -164,7 +168,9 @@ async function seal(reached: ClientOptions): Promise<readonly Diagnosis[]> {
   if (!sealed) return [{ check: "vault", state: "ok", message: `open, its seal is ${type}` }];
   return [
     {
-      ...{ check: "vault", state: "error", message: `sealed: ${progress} of ${t} shares came` },
+      check: "vault",
+      state: "error",
+      message: `sealed: ${progress} of ${t} shares came`,
       advice: "its operators type seneschal vault unseal, each with a share",
     },
   ];

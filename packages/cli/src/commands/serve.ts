@@ -27,7 +27,10 @@ export const addServe: AddCommand = (program, { host, result }) => {
       let reload = (): Promise<void> => reloading;
       host.onHangup(() => void reload());
       const running = await startProcess(config, {
-        ...{ serve: await chooseServer(config.http), serveNfs, log, version },
+        serve: await chooseServer(config.http),
+        serveNfs,
+        log,
+        version,
         signal: ended.signal,
         whenSealed: (sealed) => result({ sealed }, JSON.stringify({ sealed })),
       }).catch((error: unknown) => {

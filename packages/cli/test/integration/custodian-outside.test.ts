@@ -195,8 +195,13 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
       },
     ) => {
       const start = {
-        ...{ type: "start", crk: crkToJson(crk), ...terms, seats: seats.map((who) => who?.card ?? py), witness: wim },
-        ...{ starter: sue.card, expires_at: now() + 3600 },
+        type: "start",
+        crk: crkToJson(crk),
+        ...terms,
+        seats: seats.map((who) => who?.card ?? py),
+        witness: wim,
+        starter: sue.card,
+        expires_at: now() + 3600,
       };
       const path = join(dir, file);
       const first = signEntry(sue.keys, { ceremony: file, author: "sue", at: now() }, start as unknown as StartAct);

@@ -66,7 +66,11 @@ async function killedUntilDone(
 }
 
 const entryAt = (seq: number): LogEntry => ({
-  ...{ v: 1, seq, batchId: `batch-${seq}`, prevHash: "", at: seq },
+  v: 1,
+  seq,
+  batchId: `batch-${seq}`,
+  prevHash: "",
+  at: seq,
   commands: [{ text: `é${seq}` }],
 });
 

@@ -131,7 +131,10 @@ export const auditRoutes = {
     extension: true,
     reply: z
       .object({
-        ...{ org_id: organizationId, size: z.int(), root, ...signedNote },
+        org_id: organizationId,
+        size: z.int(),
+        root,
+        ...signedNote,
         verifier_key: z.string().meta({ description: "public_key as a verifier key of C2SP signed-note" }),
         witnesses: z
           .array(
@@ -159,7 +162,13 @@ export const auditRoutes = {
     extension: true,
     reply: z
       .object({
-        ...{ org_id: organizationId, id: z.uuid(), data_hash: inHex(), index: z.int(), size: z.int(), root, proof },
+        org_id: organizationId,
+        id: z.uuid(),
+        data_hash: inHex(),
+        index: z.int(),
+        size: z.int(),
+        root,
+        proof,
         ...signedNote,
       })
       .meta({ id: "AuditProof" }),
@@ -175,7 +184,12 @@ export const auditRoutes = {
     extension: true,
     reply: z
       .object({
-        ...{ org_id: organizationId, first: z.int(), second: z.int(), first_root: root, second_root: root, proof },
+        org_id: organizationId,
+        first: z.int(),
+        second: z.int(),
+        first_root: root,
+        second_root: root,
+        proof,
         ...signedNote,
       })
       .meta({ id: "AuditConsistency" }),

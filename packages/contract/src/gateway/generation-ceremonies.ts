@@ -65,10 +65,7 @@ export const generationCeremonyRoutes = {
     summary: "Start a ceremony in which each custodian's share is sealed under a password only they know",
     action: "crk:ceremony",
     body: aliased(
-      z.strictObject({
-        ...{ org_id: organizationId.optional(), total_shares: count, threshold: count },
-        custodians: namedCustodians,
-      }),
+      z.strictObject({ org_id: organizationId.optional(), total_shares: count, threshold: count, custodians: namedCustodians }),
       { shares: "total_shares" },
     ),
     bodyLimit: 1 << 20,

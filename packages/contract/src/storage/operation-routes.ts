@@ -37,7 +37,10 @@ const tenantId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63
 const bucketName = z.string().regex(/^[a-z0-9.-]{3,63}$/, "expected the name of a bucket");
 const limit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 const bucketQuota = z.object({
-  ...{ bucket: z.string(), tenant_id: z.string(), max_bytes: z.int().nullable(), max_objects: z.int().nullable() },
+  bucket: z.string(),
+  tenant_id: z.string(),
+  max_bytes: z.int().nullable(),
+  max_objects: z.int().nullable(),
   used_bytes: z.int().nullable().describe("Bytes of all versions; null where there is no quota"),
   used_objects: z.int().nullable().describe("Versions, without delete markers; null where there is no quota"),
   counting: z.boolean().describe("What was there before the quota is still counted: the figures are less than what there is"),
@@ -321,7 +324,9 @@ export const operationRoutes = {
     }),
     bodyOptional: true,
     reply: z.object({
-      ...{ access_key: z.string(), secret_key: secret(z.string()), access },
+      access_key: z.string(),
+      secret_key: secret(z.string()),
+      access,
       resources: z.array(z.object({ bucket: z.string(), prefix: z.string() })).nullable(),
     }),
   },

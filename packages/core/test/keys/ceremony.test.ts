@@ -5,7 +5,10 @@ import { type Ceremony, ceremonyStatus, type Holder, startCeremony, stepCeremony
 
 const now = Date.UTC(2026, 0, 2);
 const somebody = (identity_id: string): Holder => ({
-  ...{ identity_id, identity_type: "user", name: identity_id, emails: [`${identity_id}@acme.example`] },
+  identity_id,
+  identity_type: "user",
+  name: identity_id,
+  emails: [`${identity_id}@acme.example`],
 });
 const active = ["bob", "eve", "zoe"];
 const pending = (required = 3, lifetime = 1000): Ceremony =>

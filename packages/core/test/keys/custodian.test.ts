@@ -79,9 +79,22 @@ describe("a custodian's keys", () => {
 
 describe("a ceremony that a gateway relays", () => {
   const ceremony: CustodyCeremony = {
-    ...{ id: "x", org_id: "acme", ceremony: "c", kind: "generate", status: "open", threshold: 2, total_shares: 3 },
-    ...{ participants: [], entries: 1, head: "", crk_id: null, crk_version: null, started_by: "a" },
-    ...{ created_at: "", updated_at: "", expires_at: new Date(now + 1000).toISOString() },
+    id: "x",
+    org_id: "acme",
+    ceremony: "c",
+    kind: "generate",
+    status: "open",
+    threshold: 2,
+    total_shares: 3,
+    participants: [],
+    entries: 1,
+    head: "",
+    crk_id: null,
+    crk_version: null,
+    started_by: "a",
+    created_at: "",
+    updated_at: "",
+    expires_at: new Date(now + 1000).toISOString(),
   };
 
   it("takes an entry from its author alone, by a clock that is off by five minutes at most", () => {

@@ -7,7 +7,10 @@ const now = Date.UTC(2026, 0, 2);
 const start = (total: number, threshold: number) =>
   startGeneration({ id: "g1", org: "acme", by: "ada", total_shares: total, threshold, custodians: [] }, now);
 const somebody = (identity_id: string): Holder => ({
-  ...{ identity_id, identity_type: "user", name: identity_id, emails: [`${identity_id}@acme.example`] },
+  identity_id,
+  identity_type: "user",
+  name: identity_id,
+  emails: [`${identity_id}@acme.example`],
 });
 const seed = (index: number, who = `c${index}`) => ({
   kind: "seed" as const,

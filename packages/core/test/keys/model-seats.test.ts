@@ -14,12 +14,17 @@ interface Step {
 
 /** The first person has the accounts 1 and 5. */
 const holder = (who: number): Holder => ({
-  ...{ identity_id: String(who), identity_type: "user", name: `account ${who}` },
+  identity_id: String(who),
+  identity_type: "user",
+  name: `account ${who}`,
   emails: [`person-${who === 5 ? 1 : who}@people.example`],
 });
 const REFUSED: Readonly<Record<string, string>> = { FORBIDDEN: "forbidden", CONFLICT: "conflict", STATE_CONFLICT: "conflict" };
 const entryOf = (index: number) => ({
-  ...{ index, custodian_name: "whoever", salt: "", kdf_params: { time: 3, memory: 65_536, threads: 4 } },
+  index,
+  custodian_name: "whoever",
+  salt: "",
+  kdf_params: { time: 3, memory: 65_536, threads: 4 },
 });
 
 function replaySeats({ start, steps, end }: Run): void {

@@ -5,7 +5,10 @@ import { type Holder, initiateRecovery, type RecoveryType, recoveryStatus, stepR
 
 const now = Date.UTC(2026, 0, 2);
 const somebody = (identity_id: string): Holder => ({
-  ...{ identity_id, identity_type: "user", name: identity_id, emails: [`${identity_id}@acme.example`] },
+  identity_id,
+  identity_type: "user",
+  name: identity_id,
+  emails: [`${identity_id}@acme.example`],
 });
 const active = ["c1", "c2", "c3", "c4", "c5"];
 const open = (recovery_type: RecoveryType = "lost_credentials") =>

@@ -37,7 +37,10 @@ describe("a share", () => {
     expect(ended).toMatchObject({ stage: "ended", sequence: 4 });
     expect(stepShare(ended, { kind: "change" }, now)).toBe(ended);
     expect(stepShare(ended, { kind: "offer", invitation_id: "i2", federation_id: "g" }, now)).toMatchObject({
-      ...{ stage: "offered", sequence: 5, invitation_id: "i2", federation_id: "g" },
+      stage: "offered",
+      sequence: 5,
+      invitation_id: "i2",
+      federation_id: "g",
     });
     expect(code(() => stepShare(joined, { kind: "join" }, now))).toBe("STATE_CONFLICT");
     expect(code(() => stepShare(joined, { kind: "offer", invitation_id: "i2", federation_id: "f" }, now))).toBe("STATE_CONFLICT");

@@ -99,8 +99,15 @@ test("without a durability of its own a pool goes by the nodes that hold its dev
   const pool = { id: "p", class: "ssd", thresholds: {} } as const;
   const of = (nodes: number) => {
     const device = (i: number) => ({
-      ...{ id: `d${i}`, node: `n${i}`, pool: "p", class: "ssd", capacityBytes: 1 },
-      ...{ state: "Healthy", evacuated: false, reason: "", since: 0 },
+      id: `d${i}`,
+      node: `n${i}`,
+      pool: "p",
+      class: "ssd",
+      capacityBytes: 1,
+      state: "Healthy",
+      evacuated: false,
+      reason: "",
+      since: 0,
     });
     const devices = Object.fromEntries(Array.from({ length: nodes }, (_, i) => [`d${i}`, device(i)]));
     return durabilityOf({ ...emptyCluster, pools: { p: pool }, devices: devices as never }, pool);

@@ -112,17 +112,19 @@ describe("health", () => {
 
 test("a full system disk alerts from its soft limit on, critically from the hard one, and says how full it is", () => {
   const facts: HealthFacts = {
-    ...{ nodes: [{ id: "n1", status: "healthy" }], devices: [], pools: [], shardsWithoutQuorum: [], keyManagerReachable: true },
-    ...{
-      unreachableTenantKms: 0,
-      lostChunks: 0,
-      scrubOverdueHours: 0,
-      shreddingTenants: 0,
-      damage: [],
-      failingSteps: [],
-      systemDisks: [],
-      failingWebhooks: [],
-    },
+    nodes: [{ id: "n1", status: "healthy" }],
+    devices: [],
+    pools: [],
+    shardsWithoutQuorum: [],
+    keyManagerReachable: true,
+    unreachableTenantKms: 0,
+    lostChunks: 0,
+    scrubOverdueHours: 0,
+    shreddingTenants: 0,
+    damage: [],
+    failingSteps: [],
+    systemDisks: [],
+    failingWebhooks: [],
   };
   const at = (percent: number) => activeAlerts({ ...facts, systemDisks: [{ node: "n1", percent, soft: 50, hard: 75 }] });
   expect([at(50), at(50.1)[0]?.severity, at(75)[0]?.severity, at(75.1)[0]?.severity]).toEqual([

@@ -102,13 +102,13 @@ const PACKAGE_BYTES = 32 + 32 + 16;
 const points = listOf(bytesOf(32), 2, 255);
 const seating = { type: only("start"), seats: listOf(isCard, 2, 255), witness: isCard, starter: isCard, expires_at: seconds };
 const crk = members({
-  ...{
-    set_id: bytesOf(16),
-    epoch: wholeNumber(1, 2 ** 32 - 2),
-    threshold: wholeNumber(2, 255),
-    total_shares: wholeNumber(2, 255),
-  },
-  ...{ public_key: bytesOf(32), commitments: points, verifying_shares: points },
+  set_id: bytesOf(16),
+  epoch: wholeNumber(1, 2 ** 32 - 2),
+  threshold: wholeNumber(2, 255),
+  total_shares: wholeNumber(2, 255),
+  public_key: bytesOf(32),
+  commitments: points,
+  verifying_shares: points,
 });
 const deals = listOf(wholeNumber(0, 255), 2, 255);
 const confirmed = { transcript: bytesOf(32), public_key: bytesOf(32) };
@@ -117,10 +117,7 @@ const SHAPES: Readonly<Record<string, readonly Check[]>> = {
   start: [
     members({ ...seating, kind: only("generate"), threshold: wholeNumber(2, 255) }),
     members({ ...seating, kind: only("refresh"), crk }),
-    members({
-      ...{ ...seating, kind: only("reshare"), crk, deals },
-      ...{ threshold: wholeNumber(2, 255), total_shares: wholeNumber(2, 255) },
-    }),
+    members({ ...seating, kind: only("reshare"), crk, deals, threshold: wholeNumber(2, 255), total_shares: wholeNumber(2, 255) }),
     members({ ...seating, kind: only("repair"), crk, index: seatNumber, deals }),
   ],
   join: [

@@ -98,9 +98,18 @@ function begin(provider: CryptoProvider, entry: TranscriptEntry, start: StartAct
   if (!signed(provider, start.starter, entry)) return refuse("signature");
   if (entry.at > start.expires_at) return refuse("expired");
   const view: TranscriptView = {
-    ...{ ceremony: entry.ceremony, start, status: "open", hashes: [entryHash(provider, entry)] },
-    ...{ acts: [{ author: entry.author, type: "start" }], joined: new Map(), committed: new Map(), dealt: new Map() },
-    ...{ contributed: new Map(), accepted: new Set(), confirmed: new Set(), witnessed: false },
+    ceremony: entry.ceremony,
+    start,
+    status: "open",
+    hashes: [entryHash(provider, entry)],
+    acts: [{ author: entry.author, type: "start" }],
+    joined: new Map(),
+    committed: new Map(),
+    dealt: new Map(),
+    contributed: new Map(),
+    accepted: new Set(),
+    confirmed: new Set(),
+    witnessed: false,
   };
   return { admitted: true, view };
 }

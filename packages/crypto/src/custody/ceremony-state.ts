@@ -9,7 +9,11 @@ import { bytesOf, listOf, members, name, only, wholeNumber } from "./shape.ts";
 import type { TranscriptView } from "./transcript-view.ts";
 
 const isState = members({
-  ...{ v: only(1), ceremony: name, seat: wholeNumber(1, 255), secret: bytesOf(32), seen: listOf(bytesOf(32), 1, MAX_ENTRIES) },
+  v: only(1),
+  ceremony: name,
+  seat: wholeNumber(1, 255),
+  secret: bytesOf(32),
+  seen: listOf(bytesOf(32), 1, MAX_ENTRIES),
 });
 
 /**

@@ -27,7 +27,11 @@ export interface CustodianCard {
 
 /** Exactly the members of a card, each of its size. Says nothing about the proofs. */
 export const isCard: Check = members({
-  ...{ v: only(1), org_id: name, custodian_id: name, signing_key: bytesOf(32), agreement_key: bytesOf(32) },
+  v: only(1),
+  org_id: name,
+  custodian_id: name,
+  signing_key: bytesOf(32),
+  agreement_key: bytesOf(32),
   proofs: members({ signing: bytesOf(64), agreement: bytesOf(64) }),
 });
 
@@ -56,7 +60,8 @@ export function custodianCard(
   checkArgument("random", random, "function");
   const claim = {
     ...({ v: 1, org_id: who.orgId, custodian_id: who.custodianId } as const),
-    ...{ signing_key: base64(keys.signingKey), agreement_key: base64(keys.agreementKey) },
+    signing_key: base64(keys.signingKey),
+    agreement_key: base64(keys.agreementKey),
   };
   if (!name(claim.org_id) || !name(claim.custodian_id)) {
     throw cryptoError("crypto_invalid", "names must be 1 to 128 characters in NFC, none of them a control or format character");

@@ -32,8 +32,14 @@ export const NO_ENTRY = base64(new Uint8Array(32));
 
 /** Exactly the members of an entry, each of its size. */
 export const isEntry: Check = members({
-  ...{ v: only(1), ceremony: name, seq: wholeNumber(0, MAX_ENTRIES - 1), prev: bytesOf(32), at: seconds, author: name },
-  ...{ act: isAct, signature: bytesOf(64) },
+  v: only(1),
+  ceremony: name,
+  seq: wholeNumber(0, MAX_ENTRIES - 1),
+  prev: bytesOf(32),
+  at: seconds,
+  author: name,
+  act: isAct,
+  signature: bytesOf(64),
 });
 
 /** Base64 SHA-256 over `seneschal/custody-chain/v1 || 0x00 || JCS(entry)`, the signature included. */

@@ -47,8 +47,11 @@ export type DeviceSeal = PrfSeal | TokenSeal;
 export type KeyFileSeal = PassphraseSeal | DeviceSeal;
 
 export const isPassphraseSeal: Check = members({
-  ...{ name: only("argon2id"), salt: bytesOf(16), time: wholeNumber(ARGON2_FLOOR.time, 64) },
-  ...{ memory_kib: wholeNumber(ARGON2_FLOOR.memoryKiB, 2 ** 21), parallelism: wholeNumber(ARGON2_FLOOR.parallelism, 64) },
+  name: only("argon2id"),
+  salt: bytesOf(16),
+  time: wholeNumber(ARGON2_FLOOR.time, 64),
+  memory_kib: wholeNumber(ARGON2_FLOOR.memoryKiB, 2 ** 21),
+  parallelism: wholeNumber(ARGON2_FLOOR.parallelism, 64),
 });
 
 const isPrfSeal = members({ name: only("webauthn-prf"), rp_id: name, credential_id: bytesOf(16, 1023), input: bytesOf(32) });

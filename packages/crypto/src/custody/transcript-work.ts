@@ -51,9 +51,16 @@ export function standingOf(view: TranscriptView): TranscriptStanding {
   const { status, hashes, transcript, crk, blame, witnessed } = view;
   const seats = (of: Iterable<number>): readonly number[] => [...of].sort((a, b) => a - b);
   return {
-    ...{ status, entries: hashes.length, head: hashes.at(-1) ?? "", witnessed },
-    ...{ joined: seats(view.joined.keys()), committed: seats(view.committed.keys()), dealt: seats(view.dealt.keys()) },
-    ...{ contributed: seats(view.contributed.keys()), accepted: seats(view.accepted), confirmed: seats(view.confirmed) },
+    status,
+    entries: hashes.length,
+    head: hashes.at(-1) ?? "",
+    witnessed,
+    joined: seats(view.joined.keys()),
+    committed: seats(view.committed.keys()),
+    dealt: seats(view.dealt.keys()),
+    contributed: seats(view.contributed.keys()),
+    accepted: seats(view.accepted),
+    confirmed: seats(view.confirmed),
     ...(transcript === undefined ? {} : { transcript }),
     ...(crk === undefined ? {} : { crk: crkToJson(crk) }),
     ...(blame === undefined ? {} : { blame }),

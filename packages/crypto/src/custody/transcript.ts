@@ -93,10 +93,18 @@ function report(provider: CryptoProvider, view: TranscriptView): TranscriptRepor
     fingerprint: cardFingerprint(provider, card),
   });
   return {
-    ...{ valid: true, view, ceremony: view.ceremony, kind: start.kind, status: view.status, acts: view.acts },
+    valid: true,
+    view,
+    ceremony: view.ceremony,
+    kind: start.kind,
+    status: view.status,
+    acts: view.acts,
     seats: start.seats.map((card, i) => ({
-      ...{ seat: i + 1, ...person(card), confirmed: view.confirmed.has(i + 1) },
-      ...{ deals: shareBefore(start, i + 1), holds: shareAfter(start, i + 1) },
+      seat: i + 1,
+      ...person(card),
+      confirmed: view.confirmed.has(i + 1),
+      deals: shareBefore(start, i + 1),
+      holds: shareAfter(start, i + 1),
     })),
     witness: { ...person(start.witness), confirmed: view.witnessed },
     ...(transcript === undefined ? {} : { transcript }),

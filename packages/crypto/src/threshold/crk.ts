@@ -91,7 +91,11 @@ function deal(
   const signing = ids.map((id) => dealt.secretShares[id]?.signingShare ?? new Uint8Array());
   const [publicKey = new Uint8Array()] = dealt.public.commitments;
   const crk: CrkPublic = {
-    ...{ setId: Uint8Array.from(random(16)), epoch: 1, threshold, total, publicKey: Uint8Array.from(publicKey) },
+    setId: Uint8Array.from(random(16)),
+    epoch: 1,
+    threshold,
+    total,
+    publicKey: Uint8Array.from(publicKey),
     commitments: dealt.public.commitments.map((c) => Uint8Array.from(c)),
     // The dealer knows the shares: a multiplication each, where the commitments would take one for each coefficient.
     verifyingShares: signing.map((share) => basePoint(readScalar(share)).toBytes()),

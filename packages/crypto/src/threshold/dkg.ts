@@ -34,7 +34,9 @@ export function dealGeneration({ index, threshold, total, random }: DkgOptions):
   const { public: said, secret } = FROST.DKG.round1(identifier(index), { min: threshold, max: total }, undefined, draw);
   const coefficients = secret.coefficients ?? [];
   return {
-    ...{ from: index, commitments: said.commitment, proof: said.proofOfKnowledge },
+    from: index,
+    commitments: said.commitment,
+    proof: said.proofOfKnowledge,
     values: Array.from({ length: total }, (_, i) => scalars.toBytes(evaluate(coefficients, i + 1))),
   };
 }

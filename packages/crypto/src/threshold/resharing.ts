@@ -197,7 +197,10 @@ export function reshareWithShares(
   );
   const { setId, publicKey } = crk;
   const next: CrkPublic = {
-    ...{ setId: Uint8Array.from(setId), epoch: crk.epoch + 1, threshold: to.threshold, total: to.total },
+    setId: Uint8Array.from(setId),
+    epoch: crk.epoch + 1,
+    threshold: to.threshold,
+    total: to.total,
     publicKey: Uint8Array.from(publicKey),
     commitments: [Uint8Array.from(publicKey), ...coefficients.map((c) => basePoint(c).toBytes())],
     verifyingShares: values.map((value) => basePoint(value).toBytes()),

@@ -169,7 +169,8 @@ describe("key generation between custodians' clients", () => {
     const { keys } = person("ada");
     const state = takeSeat(relay.view, keys, seeded("new state"));
     expect(ceremonyStep(nobleCrypto, { keys, state, view: relay.view, at: NOW })).toMatchObject({
-      ...{ entries: [], outcome: { kind: "foreign" } },
+      entries: [],
+      outcome: { kind: "foreign" },
     });
   });
 
@@ -178,7 +179,8 @@ describe("key generation between custodians' clients", () => {
     const late = NOW + 3601;
     const { keys } = person("ada");
     expect(ceremonyStep(nobleCrypto, { keys, state: states[0]!, view: relay.view, at: late })).toMatchObject({
-      ...{ entries: [], outcome: { kind: "expired" } },
+      entries: [],
+      outcome: { kind: "expired" },
     });
     const end = signEntry(starter.keys, { ceremony: CEREMONY, author: "sue", at: late }, { type: "end" }, relay.view);
     expect(relay.post(end)).toBe("expired");

@@ -140,7 +140,9 @@ const plans = (relays: number): fc.Arbitrary<Plan> =>
     .record({ kind: fc.constantFrom(...KINDS), total: fc.integer({ min: 3, max: 4 }) })
     .chain(({ kind, total }) =>
       fc.record({
-        ...{ kind: fc.constant(kind), total: fc.constant(total), threshold: fc.integer({ min: 2, max: total }) },
+        kind: fc.constant(kind),
+        total: fc.constant(total),
+        threshold: fc.integer({ min: 2, max: total }),
         honest: fc.constantFrom(true, false, false),
       }),
     )
@@ -155,7 +157,9 @@ const plans = (relays: number): fc.Arbitrary<Plan> =>
           moves,
         )
         .map(([seats, lies, made]) => ({
-          ...{ ...shape, relays, moves: made },
+          ...shape,
+          relays,
+          moves: made,
           liars: new Map(seats.map((seat, i) => [seat, lies[i] ?? lieNames[0]] as [number, keyof typeof LIES])),
         })),
     );
@@ -191,7 +195,10 @@ function play(plan: Plan) {
     const state = lie === undefined ? honest[seat - 1]! : lying[at]![seat - 1]!;
     const share = held(seat);
     const step = ceremonyStep(nobleCrypto, {
-      ...{ keys: person.keys, state, view, at: NOW },
+      keys: person.keys,
+      state,
+      view,
+      at: NOW,
       ...(share === undefined ? {} : { share }),
       ...(view.transcript === undefined ? {} : { confirm: view.transcript }),
     });

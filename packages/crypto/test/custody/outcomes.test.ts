@@ -26,7 +26,10 @@ function accepted() {
   const { view } = ceremony.relay;
   const as = (seat: number, more: { readonly confirm?: string; readonly at?: number } = {}) =>
     ceremonyStep(nobleCrypto, {
-      ...{ keys: custodians(3)[seat - 1]!.keys, state: ceremony.states[seat - 1]!, view: ceremony.relay.view, at: NOW },
+      keys: custodians(3)[seat - 1]!.keys,
+      state: ceremony.states[seat - 1]!,
+      view: ceremony.relay.view,
+      at: NOW,
       ...more,
     });
   return { ...ceremony, transcript: view.transcript as string, as };

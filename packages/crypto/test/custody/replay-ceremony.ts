@@ -77,15 +77,15 @@ interface End {
 }
 
 const TYPES = {
-  ...{
-    Join: "join",
-    Commit: "commitment",
-    Packages: "packages",
-    Contribute: "contribution",
-    Complain: "complaint",
-    Accept: "accepted",
-  },
-  ...{ Confirm: "confirmation", Attest: "witness", End: "end" },
+  Join: "join",
+  Commit: "commitment",
+  Packages: "packages",
+  Contribute: "contribution",
+  Complain: "complaint",
+  Accept: "accepted",
+  Confirm: "confirmation",
+  Attest: "witness",
+  End: "end",
 } as const satisfies Record<ModelAct["tag"], Act["type"]>;
 
 /** The start that a cast is, the shares that its seats deal with, by seat, and all of the key that there is. */
@@ -130,7 +130,11 @@ export function replayCeremony({ start, steps, end }: Run): void {
     if (who === WITNESS) return witnessStep(nobleCrypto, { keys: witness.keys, view, at: NOW, ...confirm }).entries;
     const share = held[who - 1];
     const made = ceremonyStep(nobleCrypto, {
-      ...{ keys: named(who).keys, state: states[who - 1]!, view, at: NOW, ...confirm },
+      keys: named(who).keys,
+      state: states[who - 1]!,
+      view,
+      at: NOW,
+      ...confirm,
       ...(share === undefined ? {} : { share }),
     });
     if (!liars.includes(who)) states[who - 1] = made.state;
@@ -224,7 +228,8 @@ export function replayCeremony({ start, steps, end }: Run): void {
         const senders = sendersOf(act, seat);
         const own = transportSecrets(seat)[act.kind === "generate" || act.kind === "refresh" ? 0 : senders.indexOf(against)];
         return {
-          ...{ type: "complaint", against },
+          type: "complaint",
+          against,
           transport_secret: secret && own !== undefined ? base64(own) : garbage("another secret", 32),
         };
       }
@@ -294,21 +299,31 @@ const sorted = (seats: Iterable<number>): readonly number[] => [...seats].sort((
 
 function standing(view: TranscriptView) {
   return {
-    ...{ status: view.status, entries: view.hashes.length, witnessed: view.witnessed },
-    ...{ joined: sorted(view.joined.keys()), committed: sorted(view.committed.keys()), dealt: sorted(view.dealt.keys()) },
+    status: view.status,
+    entries: view.hashes.length,
+    witnessed: view.witnessed,
+    joined: sorted(view.joined.keys()),
+    committed: sorted(view.committed.keys()),
+    dealt: sorted(view.dealt.keys()),
     contributed: sorted(view.contributed.keys()),
-    ...{ accepted: sorted(view.accepted), confirmed: sorted(view.confirmed) },
+    accepted: sorted(view.accepted),
+    confirmed: sorted(view.confirmed),
     round: view.round === undefined ? 0 : view.hashes.indexOf(view.round),
     transcript: view.transcript === undefined ? 0 : view.hashes.indexOf(view.transcript),
-    ...{ blamed: view.blame?.seat ?? -1, evidence: view.blame?.entry ?? 0 },
+    blamed: view.blame?.seat ?? -1,
+    evidence: view.blame?.entry ?? 0,
   };
 }
 
 function ended({ log, dealt, contributed, ...rest }: End) {
   return {
-    ...{ ...rest, entries: log.length + 1, dealt: sorted(dealt.map(([from]) => from)) },
+    ...rest,
+    entries: log.length + 1,
+    dealt: sorted(dealt.map(([from]) => from)),
     contributed: sorted(contributed.map(([from]) => from)),
-    ...{ joined: sorted(rest.joined), committed: sorted(rest.committed) },
-    ...{ accepted: sorted(rest.accepted), confirmed: sorted(rest.confirmed) },
+    joined: sorted(rest.joined),
+    committed: sorted(rest.committed),
+    accepted: sorted(rest.accepted),
+    confirmed: sorted(rest.confirmed),
   };
 }

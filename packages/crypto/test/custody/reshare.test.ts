@@ -38,7 +38,10 @@ describe("a reshare", () => {
     expect(() => signs(next, [...given.slice(0, 2), all[2]!])).toThrow(coded("share_invalid"));
     expect(step(5).outcome).toMatchObject({ kind: "dealt", crk: next, keeps: false });
     expect(verifyTranscript(nobleCrypto, relay.entries)).toMatchObject({
-      ...{ valid: true, kind: "reshare", status: "active", crk: { public_key: base64(crk.publicKey) } },
+      valid: true,
+      kind: "reshare",
+      status: "active",
+      crk: { public_key: base64(crk.publicKey) },
       seats: [
         { deals: 2, holds: 1, confirmed: true },
         { deals: 0, holds: 2, confirmed: true },

@@ -32,7 +32,8 @@ const known = new Map<string, Person>();
 export function person(id: string): Person {
   const keys = CustodianKeys.generate(nobleCrypto, seeded(`person/${id}`));
   const found = known.get(id) ?? {
-    ...{ id, keys },
+    id,
+    keys,
     card: custodianCard(nobleCrypto, keys, { orgId: "acme", custodianId: id }, seeded(`card/${id}`)),
   };
   known.set(id, found);
@@ -120,7 +121,10 @@ export function begun(start: StartAct, shares: readonly (Share | undefined)[] = 
     const { keys } = people[seat - 1]!;
     const share = shares[seat - 1];
     const made = ceremonyStep(nobleCrypto, {
-      ...{ keys, state: states[seat - 1]!, view, at: NOW },
+      keys,
+      state: states[seat - 1]!,
+      view,
+      at: NOW,
       ...(share === undefined ? {} : { share }),
       ...(confirms && view.transcript !== undefined ? { confirm: view.transcript } : {}),
     });

@@ -56,7 +56,9 @@ describe("a transcript", () => {
       [3, "cy", true],
     ]);
     expect(report.witness).toEqual({
-      ...{ custodianId: "wim", confirmed: true, fingerprint: cardFingerprint(nobleCrypto, witness.card) },
+      custodianId: "wim",
+      confirmed: true,
+      fingerprint: cardFingerprint(nobleCrypto, witness.card),
     });
     expect(report.crk?.public_key).toBe((entries.at(-1)!.act as { public_key: string }).public_key);
     expect(report.blame).toBeUndefined();

@@ -30,7 +30,10 @@ const fileOf = (name: string, lines: string) => {
   const report = verifyTranscript(nobleCrypto, utf8(lines));
   const verdict = report.valid
     ? {
-        ...{ valid: true, status: report.status, transcript: report.transcript ?? null, blame: report.blame ?? null },
+        valid: true,
+        status: report.status,
+        transcript: report.transcript ?? null,
+        blame: report.blame ?? null,
         public_key: report.crk?.public_key ?? null,
       }
     : { valid: false, refused: report.refused };
@@ -149,11 +152,16 @@ export async function custodyVectors() {
       ],
     },
     xeddsa: {
-      ...{ secret: hex(secret), public_key: hex(nobleCrypto.x25519PublicKey(secret)), message: hex(message) },
-      ...{ random: hex(seeded("z")(64)), signature: hex(xeddsaSign(nobleCrypto, secret, message, seeded("z"))) },
+      secret: hex(secret),
+      public_key: hex(nobleCrypto.x25519PublicKey(secret)),
+      message: hex(message),
+      random: hex(seeded("z")(64)),
+      signature: hex(xeddsaSign(nobleCrypto, secret, message, seeded("z"))),
     },
     card: {
-      ...{ keys: hex(ada.keys.toBytes()), card: ada.card, signed: fromUtf8(signingBytes("custodianCard", claim)) },
+      keys: hex(ada.keys.toBytes()),
+      card: ada.card,
+      signed: fromUtf8(signingBytes("custodianCard", claim)),
       fingerprint: cardFingerprint(nobleCrypto, ada.card),
     },
     key_file: { passphrase, file: fromUtf8(file), keys: hex(ada.keys.toBytes()) },
@@ -163,21 +171,33 @@ export async function custodyVectors() {
     ),
     key_file_of_token: await byDevice("token", tokenSeal(nobleCrypto, { token: "ada", key: "custody" }, seeded("token"))),
     own: {
-      ...{ keys: hex(ada.keys.toBytes()), purpose: "share/crk-1", plaintext: hex(dealt[0]!.toBytes()) },
+      keys: hex(ada.keys.toBytes()),
+      purpose: "share/crk-1",
+      plaintext: hex(dealt[0]!.toBytes()),
       sealed: base64(ada.keys.sealOwn("share/crk-1", dealt[0]!.toBytes(), seeded("own"))),
     },
     sealed_share: {
-      ...{ password: "pass\u0301word", derived_key: hex(derived), crk_id: binding.crkId, index: 2, epoch: 1 },
+      password: "pass\u0301word",
+      derived_key: hex(derived),
+      crk_id: binding.crkId,
+      index: 2,
+      epoch: 1,
       public_key: base64(crk.publicKey),
       encrypted: {
         encrypted_data: base64(sealShare(nobleCrypto, derived, dealt[1]!, binding, seeded("nonce"))),
-        ...{ salt: base64(salt), kdf_time, kdf_memory, kdf_threads },
+        salt: base64(salt),
+        kdf_time,
+        kdf_memory,
+        kdf_threads,
       },
-      ...{ envelope: dealt[1]!.encode(), signing_share: hex(dealt[1]!.payload()) },
+      envelope: dealt[1]!.encode(),
+      signing_share: hex(dealt[1]!.payload()),
     },
     entry: { entry: second, signed: fromUtf8(signingBytes("custodyEntry", signed)), hash: entryHash(nobleCrypto, second) },
     package: {
-      ...{ ...place, info: fromUtf8(packageInfo(place)), transport_secret: hex(transport[1]!) },
+      ...place,
+      info: fromUtf8(packageInfo(place)),
+      transport_secret: hex(transport[1]!),
       sealed: sealedFor(view, 1, 2)!.sealed,
     },
     reshared: { signing_shares: reshared.signing_shares },

@@ -18,9 +18,7 @@ export interface MessageVector {
 
 const secret = (fill: number) => new Uint8Array(32).fill(fill);
 const random = (length: number) => new Uint8Array(length).fill(9);
-const envelope = {
-  ...{ sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "bob", subject: "plan" },
-};
+const envelope = { sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "bob", subject: "plan" };
 const [ada, bob, eve] = [secret(1), secret(2), secret(3)];
 const publicKey = (of: Uint8Array) => nobleCrypto.x25519PublicKey(of);
 const seal = (body: Uint8Array) =>

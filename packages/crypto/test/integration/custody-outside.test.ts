@@ -49,16 +49,18 @@ test.skipIf(!python)("the program that was written from the documents opens and 
   expect(run.stderr).toBe("");
   expect(JSON.parse(run.stdout)).toEqual({
     names: [true, false],
-    ...{ card: true, fingerprint: vectors.card.fingerprint, keys: vectors.key_file.keys },
+    card: true,
+    fingerprint: vectors.card.fingerprint,
+    keys: vectors.key_file.keys,
     by_device: [vectors.key_file_of_prf.keys, vectors.key_file_of_token.keys],
     own: vectors.own.plaintext,
-    ...{ share: vectors.sealed_share.signing_share, hash: vectors.entry.hash, info: vectors.package.info },
-    ...{
-      value: true,
-      shares: [true, true, true],
-      reshared: [true, true, true],
-      repaired: [true],
-      verdicts: vectors.transcripts.map(({ verdict }) => verdict),
-    },
+    share: vectors.sealed_share.signing_share,
+    hash: vectors.entry.hash,
+    info: vectors.package.info,
+    value: true,
+    shares: [true, true, true],
+    reshared: [true, true, true],
+    repaired: [true],
+    verdicts: vectors.transcripts.map(({ verdict }) => verdict),
   });
 });

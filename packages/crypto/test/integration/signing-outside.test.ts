@@ -44,15 +44,18 @@ test.skipIf(!python)("the page on signing is enough to verify what custodians si
   const { crk, shares } = dealCrk({ threshold: 2, total: 3, random: seeded("signing from outside") });
   const body = { reason: "end of project", revision: 3 };
   const payload: OperationPayload = {
-    ...{ v: 1, op: "workspace.archive", org_id: "acme", audience: "gw-1", resource_type: "workspace", resource_id: "w1" },
-    ...{
-      body_sha256: bodyHash(body),
-      crk_id: "crk-1",
-      crk_epoch: 1,
-      nonce: "5b8efff798038103d269b633813fc60c",
-      iat: 1000,
-      exp: 1600,
-    },
+    v: 1,
+    op: "workspace.archive",
+    org_id: "acme",
+    audience: "gw-1",
+    resource_type: "workspace",
+    resource_id: "w1",
+    body_sha256: bodyHash(body),
+    crk_id: "crk-1",
+    crk_epoch: 1,
+    nonce: "5b8efff798038103d269b633813fc60c",
+    iat: 1000,
+    exp: 1600,
   };
   const signature = signWithShares(crk, submit(shares.slice(1)), operationBytes(payload), seeded("nonces"));
   const input = JSON.stringify({
@@ -63,7 +66,11 @@ test.skipIf(!python)("the page on signing is enough to verify what custodians si
   const run = spawnSync("python3", ["-c", `import base64\n${example}${judge}`], { input, encoding: "utf8" });
   expect(run.stderr).toBe("");
   expect(JSON.parse(run.stdout)).toEqual({
-    ...{ example: true, vectors: [true, true, true, true], messages: [true, true, true] },
-    ...{ bodies: [true, true, true], body: true, signature: [true, false] },
+    example: true,
+    vectors: [true, true, true, true],
+    messages: [true, true, true],
+    bodies: [true, true, true],
+    body: true,
+    signature: [true, false],
   });
 });

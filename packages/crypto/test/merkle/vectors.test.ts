@@ -28,7 +28,8 @@ test("a witness that judges each request by what it cosigned last gives the answ
       const cosigned = await cosignNote(note, key, at, (message) => nobleCrypto.ed25519Sign(fromHex(witness.seed), message));
       expect({ outcome: "cosigned", note: cosigned }, name).toEqual(reply);
       expect(verifyNote(cosigned, [key, parseVerifierKey(log_key).key])).toMatchObject({
-        ...{ signedBy: [log.name], cosignedAt: { [witness.name]: at } },
+        signedBy: [log.name],
+        cosignedAt: { [witness.name]: at },
       });
       kept = { checkpoint: offered, note: cosigned };
     }

@@ -141,7 +141,10 @@ async function unreadable() {
 
 export async function witnessVectors() {
   const named = ({ seed, key }: Signer, verifier_key: string) => ({
-    ...{ seed: hex(seed), public_key: hex(key.publicKey), name: key.name, verifier_key },
+    seed: hex(seed),
+    public_key: hex(key.publicKey),
+    name: key.name,
+    verifier_key,
   });
   return {
     log: { org_id: "globex", origin: ORIGIN, ...named(log, noteVerifierKey(log.key)) },

@@ -7,7 +7,12 @@ import { runs } from "../submit.ts";
 
 const operation = {
   ...({ v: 1, op: "workspace.delete", org_id: "acme", audience: "gw-1", resource_type: "workspace", resource_id: "w1" } as const),
-  ...{ body_sha256: "44".repeat(32), crk_id: "crk-1", crk_epoch: 1, nonce: "5b8efff798038103d269b633813fc60c", iat: 10, exp: 20 },
+  body_sha256: "44".repeat(32),
+  crk_id: "crk-1",
+  crk_epoch: 1,
+  nonce: "5b8efff798038103d269b633813fc60c",
+  iat: 10,
+  exp: 20,
 };
 const coded = expect.objectContaining({ code: "not_canonical" });
 const purposes = Object.keys(SIGNING_PREFIXES) as SigningPurpose[];

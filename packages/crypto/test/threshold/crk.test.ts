@@ -159,8 +159,12 @@ test("a share shows its header and never its secret when it is logged, serialise
     utf8("a very secret payload"),
   );
   expect(JSON.parse(JSON.stringify(share))).toEqual({
-    ...{ scheme: share.scheme, set_id: Buffer.from(share.setId).toString("base64"), epoch: share.epoch },
-    ...{ threshold: share.threshold, total_shares: share.total, index: share.index },
+    scheme: share.scheme,
+    set_id: Buffer.from(share.setId).toString("base64"),
+    epoch: share.epoch,
+    threshold: share.threshold,
+    total_shares: share.total,
+    index: share.index,
   });
   const shown = `${JSON.stringify(share)} ${String(share)} ${JSON.stringify(structuredClone(share))} ${Object.keys(share)}`;
   expect(shown).not.toMatch(/payload|97,32,118|secret/);

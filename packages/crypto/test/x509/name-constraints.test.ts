@@ -24,17 +24,15 @@ async function verdict(nameConstraints: NameConstraints, names: readonly Subject
   const ca = await issueCertificate(
     nobleCrypto,
     { certificate: root, signer: rootSigner },
-    {
-      ...{ ...subject("ca"), publicKey: caSigner.publicKey },
-      extensions: { ca: {}, keyUsage: ["keyCertSign"], nameConstraints },
-    },
+    { ...subject("ca"), publicKey: caSigner.publicKey, extensions: { ca: {}, keyUsage: ["keyCertSign"], nameConstraints } },
   );
   expect(ca.extensions.nameConstraints).toEqual(nameConstraints);
   const leaf = await issueCertificate(
     nobleCrypto,
     { certificate: ca, signer: caSigner },
     {
-      ...{ ...subject("leaf"), publicKey: signer().publicKey },
+      ...subject("leaf"),
+      publicKey: signer().publicKey,
       extensions: { extendedKeyUsage: ["clientAuth"], subjectAltNames: names },
     },
   );

@@ -122,7 +122,9 @@ export function lineageRun(options: RunOptions) {
 
 function inputField({ namespace, name, field, type = "DIRECT", subtype, masking = false }: RunInputField) {
   return {
-    ...{ namespace, name, field },
+    namespace,
+    name,
+    field,
     transformations: [{ type, subtype: subtype ?? (type === "DIRECT" ? "IDENTITY" : "FILTER"), masking }],
   };
 }

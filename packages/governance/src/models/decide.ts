@@ -70,7 +70,12 @@ export async function decideModel(
   const sensitivity = ({ tier, tags }: Sensitivity): Json => ({ tier, rank: tierRank(tiers, tier), tags: [...tags] });
   const { direction, endpoint, model, subject, given, remaining, entities, flags, media, accepts } = question;
   const input: Json = {
-    ...{ direction, endpoint, model, entities: [...entities], media: [...media], tiers: [...tiers.tiers] },
+    direction,
+    endpoint,
+    model,
+    entities: [...entities],
+    media: [...media],
+    tiers: [...tiers.tiers],
     subject: { id: subject.id, org: subject.org, scopes: [...subject.scopes] },
     accepts_rank: tierRank(tiers, accepts),
     classification: sensitivity(given),

@@ -44,7 +44,10 @@ export function redactTask(
   const { policy, recognisers, crypto, random } = given;
   const keys = redactionKeys(crypto, Uint8Array.from(key), random);
   const redacted = redactAs(format, text, {
-    ...{ policy, recognisers, rules, keys },
+    policy,
+    recognisers,
+    rules,
+    keys,
     ...(country === undefined ? {} : { country }),
     ...(placeholders === undefined ? {} : { placeholders: new Set(placeholders) }),
   });

@@ -187,11 +187,16 @@ export function documentStoreSuite(runner: SuiteRunner, subject: StoreUnderTest)
     const listed = () =>
       Promise.all(
         asked.map(async ({ prefix, options }) => ({
-          ...{ ...at, prefix, options, found: (await store.list(at.coll, at.index, prefix, options)).items },
+          ...at,
+          prefix,
+          options,
+          found: (await store.list(at.coll, at.index, prefix, options)).items,
         })),
       );
     const counted = async (from: number) => ({
-      ...{ ...at, prefix: ["k"], options: { from: [from] } },
+      ...at,
+      prefix: ["k"],
+      options: { from: [from] },
       found: await store.count(at.coll, at.index, ["k"], { from: [from] }),
     });
     const writes = (ranges: Commit["ranges"]): Promise<CommitResult> =>

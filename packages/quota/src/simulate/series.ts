@@ -37,15 +37,26 @@ export function panels(simulation: Simulation, columns: number): readonly Panel[
   const waitLines = tenants.map((name) => ({ name, values: waits(name) }));
   return [
     {
-      ...{ title: "utilisation", unit: "of all nodes", from, to, top: 1 },
+      title: "utilisation",
+      unit: "of all nodes",
+      from,
+      to,
+      top: 1,
       lines: [{ name: "all", values: held((i) => samples[i]?.utilisation ?? 0) }],
     },
     {
-      ...{ title: "share", unit: "of all nodes", from, to, top: 1 },
+      title: "share",
+      unit: "of all nodes",
+      from,
+      to,
+      top: 1,
       lines: tenants.map((name) => ({ name, values: held((i) => samples[i]?.shares[name] ?? 0) })),
     },
     {
-      ...{ title: "wait", unit: "minutes, by time of submission", from, to },
+      title: "wait",
+      unit: "minutes, by time of submission",
+      from,
+      to,
       top: Math.max(1, ...waitLines.flatMap(({ values }) => values)),
       lines: waitLines,
     },

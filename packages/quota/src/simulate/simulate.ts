@@ -257,8 +257,16 @@ class Cluster {
       });
     for (const job of jobs)
       this.#jobs.set(job.id, {
-        ...{ job, start: null, end: null, refusals: 0, refusal: "", preemptions: 0, lost: 0 },
-        ...{ left: job.runtime, since: 0, attempt: 0 },
+        job,
+        start: null,
+        end: null,
+        refusals: 0,
+        refusal: "",
+        preemptions: 0,
+        lost: 0,
+        left: job.runtime,
+        since: 0,
+        attempt: 0,
       });
   }
 
@@ -342,7 +350,14 @@ class Cluster {
 
   outcomes(): readonly JobOutcome[] {
     return [...this.#jobs.values()].map(({ job: { id, tenant, submit }, start, end, refusals, refusal, preemptions, lost }) => ({
-      ...{ id, tenant, submit, start, end, refusals, preemptions, lost },
+      id,
+      tenant,
+      submit,
+      start,
+      end,
+      refusals,
+      preemptions,
+      lost,
       unfinished: end === null ? (this.#why(id) ?? refusal) : null,
     }));
   }

@@ -17,7 +17,10 @@ function restoring(backup: QuotaState): Omit<Extract<Command, { kind: "state.res
   const parts = Math.ceil(text.length / 200);
   return Array.from({ length: parts }, (_, part) => ({
     kind: "state.restore" as const,
-    ...{ backup: hash, part, parts, text: text.slice(part * 200, (part + 1) * 200) },
+    backup: hash,
+    part,
+    parts,
+    text: text.slice(part * 200, (part + 1) * 200),
   }));
 }
 

@@ -5,7 +5,12 @@ import { documentOf } from "../document-of.ts";
 const LIMIT = "eval_limit_error";
 const MOST = 2 ** 40;
 const AMPLE: Partial<Budgets> = {
-  ...{ ticks: MOST, elements: MOST, characters: MOST, integerBits: MOST, outputNodes: MOST, outputCharacters: MOST },
+  ticks: MOST,
+  elements: MOST,
+  characters: MOST,
+  integerBits: MOST,
+  outputNodes: MOST,
+  outputCharacters: MOST,
 };
 
 function outcome(policy: Policy, input: unknown, budgets: Partial<Budgets>): string {

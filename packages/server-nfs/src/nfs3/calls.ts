@@ -131,7 +131,11 @@ export const nfsCalls: { readonly [P in Exclude<NfsProcedure, "NULL">]: Call<P> 
     async run(files, caller, { dir, cookie, verifier, maxCount }) {
       const page = await files.listFull(caller, dir, cookie, limitOf(maxCount, fullEntry));
       const entries = page.entries.map(({ name, cookie: at, fileId, attributes, handle }) => ({
-        ...{ fileid: fileId, name: Buffer.from(name), cookie: at, attributes: toFattr(attributes), handle },
+        fileid: fileId,
+        name: Buffer.from(name),
+        cookie: at,
+        attributes: toFattr(attributes),
+        handle,
       }));
       const taken = fitting(entries, maxCount, fullEntry);
       const eof = page.end && taken.length === entries.length;
@@ -144,8 +148,14 @@ export const nfsCalls: { readonly [P in Exclude<NfsProcedure, "NULL">]: Call<P> 
       const { total, free, attributes } = await files.space(caller, handle);
       const [totalBytes, freeBytes, many] = [BigInt(total), BigInt(free), 1n << 40n];
       return {
-        ...{ attributes: toFattr(attributes), totalBytes, freeBytes, availableBytes: freeBytes },
-        ...{ totalFiles: many, freeFiles: many, availableFiles: many, invarSeconds: 0 },
+        attributes: toFattr(attributes),
+        totalBytes,
+        freeBytes,
+        availableBytes: freeBytes,
+        totalFiles: many,
+        freeFiles: many,
+        availableFiles: many,
+        invarSeconds: 0,
       };
     },
   },
@@ -153,8 +163,12 @@ export const nfsCalls: { readonly [P in Exclude<NfsProcedure, "NULL">]: Call<P> 
     failure: unknownFile,
     run: async (files, caller, { handle }) => ({
       attributes: toFattr(await files.attributes(caller, handle)),
-      ...{ readMax: maxTransfer, readPreferred: maxTransfer, readMultiple: 4096 },
-      ...{ writeMax: maxTransfer, writePreferred: maxTransfer, writeMultiple: 4096 },
+      readMax: maxTransfer,
+      readPreferred: maxTransfer,
+      readMultiple: 4096,
+      writeMax: maxTransfer,
+      writePreferred: maxTransfer,
+      writeMultiple: 4096,
       directoryPreferred: 1 << 15,
       maxFileSize: BigInt(files.maxFileSize),
       timeDelta: { seconds: 0, nanoseconds: 1_000_000 },
@@ -166,7 +180,12 @@ export const nfsCalls: { readonly [P in Exclude<NfsProcedure, "NULL">]: Call<P> 
     failure: unknownFile,
     run: async (files, caller, { handle }) => ({
       attributes: toFattr(await files.attributes(caller, handle)),
-      ...{ linkMax: 1, nameMax: 255, noTrunc: true, chownRestricted: true, caseInsensitive: false, casePreserving: true },
+      linkMax: 1,
+      nameMax: 255,
+      noTrunc: true,
+      chownRestricted: true,
+      caseInsensitive: false,
+      casePreserving: true,
     }),
   },
   COMMIT: {

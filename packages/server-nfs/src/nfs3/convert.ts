@@ -22,8 +22,19 @@ export function toFattr({
 }: FileAttributes): Fattr3 {
   const bytes = BigInt(size);
   return {
-    ...{ type: types[kind], mode, nlink: links, uid, gid, size: bytes, used: bytes, rdev: { major: 0, minor: 0 } },
-    ...{ fsid, fileid: fileId, atime: accessed, mtime: modified, ctime: changed },
+    type: types[kind],
+    mode,
+    nlink: links,
+    uid,
+    gid,
+    size: bytes,
+    used: bytes,
+    rdev: { major: 0, minor: 0 },
+    fsid,
+    fileid: fileId,
+    atime: accessed,
+    mtime: modified,
+    ctime: changed,
   };
 }
 

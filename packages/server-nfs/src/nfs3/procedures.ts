@@ -110,8 +110,13 @@ export const nfsProcedures = {
     struct({
       where: dirop,
       what: choice({
-        ...{ REG: [1, nothing], DIR: [2, nothing], BLK: [3, device], CHR: [4, device] },
-        ...{ LNK: [5, nothing], SOCK: [6, sattr3], FIFO: [7, sattr3] },
+        REG: [1, nothing],
+        DIR: [2, nothing],
+        BLK: [3, device],
+        CHR: [4, device],
+        LNK: [5, nothing],
+        SOCK: [6, sattr3],
+        FIFO: [7, sattr3],
       }),
     }),
     made,

@@ -75,8 +75,10 @@ export function planMigration(now: ProcessConfig, next: ProcessConfig): Plan {
 
 function partsOf(service: ServiceName, now: ProcessConfig, next: ProcessConfig): readonly MigrationPart[] {
   const part = (what: MigrationPart["what"], place: (config: ProcessConfig) => Place): MigrationPart => ({
-    ...{ service, what },
-    ...{ from: place(now), to: place(next) },
+    service,
+    what,
+    from: place(now),
+    to: place(next),
   });
   switch (service) {
     case "gateway":

@@ -48,7 +48,14 @@ export const approvalHandlers: Handlers<Routes, GovernanceServices> = {
 function view(doc: ApprovalDoc, now: number) {
   const { id, request, reason, duration_seconds, requested_by, requested_at, decided_by, decided_at, expires_at } = doc;
   return {
-    ...{ id, reason, duration_seconds, requested_by, requested_at, decided_by, decided_at, expires_at },
+    id,
+    reason,
+    duration_seconds,
+    requested_by,
+    requested_at,
+    decided_by,
+    decided_at,
+    expires_at,
     status: statusAt(doc, now),
     request: wireRequest(request),
   };

@@ -31,7 +31,13 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
         commitId: randomUUID(),
         audit: [
           auditOf(whoOf(input, asked.user_context.user_id), {
-            ...{ id, operation: "ENFORCE", resource: sources[0] ?? "", resources: sources, allowed, reasoning, policyRevision },
+            id,
+            operation: "ENFORCE",
+            resource: sources[0] ?? "",
+            resources: sources,
+            allowed,
+            reasoning,
+            policyRevision,
             ...(verdict === undefined ? {} : { tier: verdict.tier, tags: verdict.tags, policyId: verdict.policyId }),
             ...(asked.approval_id === undefined ? {} : { approvalId: asked.approval_id }),
           }),

@@ -46,7 +46,11 @@ export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
     return {
       text: redacted,
       redactions: redactions.map(({ entity, tier, operator, start, end, redactedStart, redactedEnd }) => ({
-        ...{ entity, tier, operator, start, end },
+        entity,
+        tier,
+        operator,
+        start,
+        end,
         redacted_start: redactedStart,
         redacted_end: redactedEnd,
       })),

@@ -57,9 +57,12 @@ export class CompletionFacts {
     const { guard, question: asked } = this.#prompt;
     const question: ModelQuestion = {
       ...asked,
-      ...{ direction: "completion", media: [] },
-      ...{ given: { tier: this.#tier, tags: [...this.#tags] }, remaining: sensitivityOf(this.#left, tiers) },
-      ...{ entities: [...this.#entities].sort(), flags: [...this.#flags.values()] },
+      direction: "completion",
+      media: [],
+      given: { tier: this.#tier, tags: [...this.#tags] },
+      remaining: sensitivityOf(this.#left, tiers),
+      entities: [...this.#entities].sort(),
+      flags: [...this.#flags.values()],
     };
     if (this.#judged !== undefined && JSON.stringify(this.#judged.question) === JSON.stringify(question)) return this.#judged;
     this.#judged = { question, verdict: await decideModel(question, policy, tiers, this.#now, guard.owner) };

@@ -73,7 +73,16 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
     };
     await place();
     const turn = tellSink({
-      ...{ name, sink, settings, store, source, message, lease, now: () => clock.now(), commitId: id, signal: ending.signal },
+      name,
+      sink,
+      settings,
+      store,
+      source,
+      message,
+      lease,
+      now: () => clock.now(),
+      commitId: id,
+      signal: ending.signal,
       delivered: (events) => metrics.delivered(name, events),
       missing(events) {
         metrics.missing(name, events);

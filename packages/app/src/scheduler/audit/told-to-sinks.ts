@@ -68,7 +68,9 @@ function sourceOf(quotas: Quotas, archive: AuditArchive): AuditSource {
       const records = await archive.newest(state, state.nextAudit - 1 - through, through - after);
       return [...records].reverse().map(
         (record): AuditEntry => ({
-          ...{ seq: record.seq, stream: "scheduler", streamSeq: record.seq },
+          seq: record.seq,
+          stream: "scheduler",
+          streamSeq: record.seq,
           event: record as unknown as JsonObject,
         }),
       );

@@ -102,7 +102,9 @@ async function report(services: SchedulerServices, input: MoveInput, operation: 
   const same = known.state === to && (more.exitCode === undefined || more.exitCode === known.exitCode);
   if (same || (!over && to !== "completed")) return success;
   throw new CodedError("invalid_transition", `allocation ${known.id} is ${known.state}`, {
-    ...{ allocation: known.id, from: known.state, to },
+    allocation: known.id,
+    from: known.state,
+    to,
   });
 }
 

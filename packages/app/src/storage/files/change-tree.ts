@@ -79,8 +79,16 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
     await writableShard(services, bucket.name, key);
     const { encryption } = bucket;
     return makeCurrent(services, bucket, found, {
-      ...{ tenant: bucket.tenant, bucket: bucket.name, key, content_type: directoryType, headers: {}, meta: {} },
-      ...{ size: 0, etag: emptyEtag, modified_at: clock.now(), body: { kind: "chunks", chunks: [] } },
+      tenant: bucket.tenant,
+      bucket: bucket.name,
+      key,
+      content_type: directoryType,
+      headers: {},
+      meta: {},
+      size: 0,
+      etag: emptyEtag,
+      modified_at: clock.now(),
+      body: { kind: "chunks", chunks: [] },
       ...(encryption && { encryption }),
     });
   };

@@ -31,7 +31,9 @@ export async function ensureRecords(
     // Whoever else sees them first wins, and is met at the next look.
     await commit(store, {
       puts: missing.map((key) => ({
-        ...{ coll: "storage_files", id: objectId(bucket, key), ifVersion: 0 },
+        coll: "storage_files",
+        id: objectId(bucket, key),
+        ifVersion: 0,
         doc: newRecord(context, bucket, key),
       })),
     });

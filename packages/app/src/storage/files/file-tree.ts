@@ -68,9 +68,15 @@ export function attributesOf(node: FileNode, written?: { readonly size: number; 
   const time = ([seconds, nanoseconds]: readonly [number, number]): FileTime => ({ seconds, nanoseconds });
   const modified = set === undefined ? toFileTime(modifiedAt) : time(set);
   return {
-    ...{ kind, mode: doc.mode ?? own, links: kind === "directory" ? 2 : 1, uid: doc.uid ?? from.uid, gid: doc.gid ?? from.gid },
+    kind,
+    mode: doc.mode ?? own,
+    links: kind === "directory" ? 2 : 1,
+    uid: doc.uid ?? from.uid,
+    gid: doc.gid ?? from.gid,
     size: kind === "directory" ? 4096 : (written?.size ?? object?.doc.size ?? 0),
-    ...{ fsid: from.fsid, fileId: fileIdOf(doc), modified },
+    fsid: from.fsid,
+    fileId: fileIdOf(doc),
+    modified,
     accessed: doc.accessed === undefined ? modified : time(doc.accessed),
     changed: toFileTime(Math.max(doc.changed_at, modifiedAt)),
   };
@@ -115,7 +121,10 @@ export function createFileTree(services: ObjectServices): FileTree {
     });
   };
   const fileNode = (from: Export, record: FileRecord, object: NonNullable<FileNode["object"]>): FileNode => ({
-    ...{ from, record, object, kind: object.doc.content_type === symlinkType ? "symlink" : "file" },
+    from,
+    record,
+    object,
+    kind: object.doc.content_type === symlinkType ? "symlink" : "file",
   });
 
   const root = async (from: Export): Promise<FileNode> => {

@@ -58,7 +58,8 @@ export async function isDirectory({ store }: StorageContext, bucket: string, key
   let cursor: string | undefined;
   do {
     const page = await store.list("storage_objects", "by_key", [bucket], {
-      ...{ limit: 1, from: [indexedKey(key)] },
+      limit: 1,
+      from: [indexedKey(key)],
       ...(cursor === undefined ? {} : { cursor, limit: pageSize }),
     });
     if (page.items.some(({ doc }) => (doc["key"] as string).startsWith(key))) return true;

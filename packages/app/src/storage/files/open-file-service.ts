@@ -396,7 +396,9 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
         return makeIn(
           ...([caller, handle, name] as const),
           () => ({
-            ...{ kind: "file", type: "application/octet-stream", bytes: new Uint8Array(0) },
+            kind: "file",
+            type: "application/octet-stream",
+            bytes: new Uint8Array(0),
             doc: { ...begun(user, before, settings, node.from.file_mode), ...(exclusive !== undefined && { exclusive }) },
           }),
           settings,
@@ -405,7 +407,9 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
     makeDirectory: (caller, handle, name, settings) =>
       withNames(caller, handle, () =>
         makeIn(...([caller, handle, name] as const), ({ user, before, node }) => ({
-          ...{ kind: "directory", type: directoryType, bytes: new Uint8Array(0) },
+          kind: "directory",
+          type: directoryType,
+          bytes: new Uint8Array(0),
           doc: begun(user, before, settings, node.from.directory_mode),
         })),
       ),
@@ -413,7 +417,9 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
       withNames(caller, handle, () => {
         if (target === "") throw fileError("EINVAL", "a symbolic link has a target");
         return makeIn(...([caller, handle, name] as const), ({ user, before }) => ({
-          ...{ kind: "file", type: symlinkType, bytes: Buffer.from(target) },
+          kind: "file",
+          type: symlinkType,
+          bytes: Buffer.from(target),
           doc: begun(user, before, settings, 0o777),
         }));
       }),

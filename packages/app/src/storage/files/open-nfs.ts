@@ -24,13 +24,11 @@ export async function openNfs({
   const labels = { transport: "nfs" };
   let open = 0;
   const server = await serveNfs({
-    ...{
-      files,
-      host: config.host,
-      port: config.port,
-      maxConnections: config.max_connections,
-      idleTimeoutMs: config.idle_timeout,
-    },
+    files,
+    host: config.host,
+    port: config.port,
+    maxConnections: config.max_connections,
+    idleTimeoutMs: config.idle_timeout,
     onCall({ procedure, status, seconds }) {
       metrics.gatewayRequests.inc({ protocol: "nfs", method: procedure, status });
       metrics.gatewayDuration.observe({ protocol: "nfs", method: procedure }, seconds);

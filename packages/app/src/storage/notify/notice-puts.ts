@@ -43,7 +43,13 @@ export function noticePuts(
   const rules = rulesFor(notifications, event, doc.key).filter(({ webhook }) => mayTell(webhooks, bucket.tenant, webhook));
   return rules.map(({ id, webhook }) => {
     const notice: NoticeDoc = {
-      ...{ webhook, rule: id, event, at: context.clock.now(), bucket: bucket.name, tenant: bucket.tenant, region: bucket.region },
+      webhook,
+      rule: id,
+      event,
+      at: context.clock.now(),
+      bucket: bucket.name,
+      tenant: bucket.tenant,
+      region: bucket.region,
       key: doc.key,
       ...(made && { size: doc.size, etag: doc.etag }),
       ...(doc.version_id !== undefined && { version_id: doc.version_id }),

@@ -24,9 +24,12 @@ export async function readBucketQuota({ context: { store } }: ObjectServices, na
   const { bucket } = await findBucket({ store }, name);
   const usage = bucket.quota && ((await store.get("storage_usage", name))?.doc as UsageDoc | undefined);
   return {
-    ...{ bucket: name, tenant_id: bucket.tenant },
-    ...{ max_bytes: bucket.quota?.max_bytes ?? null, max_objects: bucket.quota?.max_objects ?? null },
-    ...{ used_bytes: usage?.bytes ?? null, used_objects: usage?.objects ?? null },
+    bucket: name,
+    tenant_id: bucket.tenant,
+    max_bytes: bucket.quota?.max_bytes ?? null,
+    max_objects: bucket.quota?.max_objects ?? null,
+    used_bytes: usage?.bytes ?? null,
+    used_objects: usage?.objects ?? null,
     counting: usage?.counting !== undefined,
   };
 }

@@ -93,14 +93,12 @@ export async function uploadPart(
         const before = await store.get("storage_parts", id);
         const chunks = made.kind === "chunks" ? made.chunks : [];
         part = {
-          ...{
-            upload: target.upload,
-            number,
-            size: stored.size,
-            etag: sealed?.etag() ?? stored.md5,
-            modified_at: clock.now(),
-            chunks,
-          },
+          upload: target.upload,
+          number,
+          size: stored.size,
+          etag: sealed?.etag() ?? stored.md5,
+          modified_at: clock.now(),
+          chunks,
           ...(Object.keys(checksums).length > 0 && { checksums: { ...checksums } }),
           ...(salt !== undefined && { salt }),
         };

@@ -127,8 +127,17 @@ export async function putDeleteMarker(
   key: string,
 ): Promise<Succession & { readonly checks: readonly Check[] }> {
   const marker: ObjectDoc = {
-    ...{ bucket: bucket.bucket.name, key, tenant: bucket.bucket.tenant, size: 0, etag: "", content_type: "" },
-    ...{ headers: {}, meta: {}, modified_at: services.context.clock.now(), delete_marker: true, body: { kind: "none" } },
+    bucket: bucket.bucket.name,
+    key,
+    tenant: bucket.bucket.tenant,
+    size: 0,
+    etag: "",
+    content_type: "",
+    headers: {},
+    meta: {},
+    modified_at: services.context.clock.now(),
+    delete_marker: true,
+    body: { kind: "none" },
   };
   const next = await succeed(services, bucket.bucket, current, marker);
   return { ...next, checks: [{ coll: "storage_buckets", id: bucket.bucket.name, version: bucket.version }] };

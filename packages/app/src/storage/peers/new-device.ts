@@ -12,7 +12,12 @@ export interface NewDevice {
 /** A request to open a device as it travels to the node that has it, and as it is read there. Nothing in it is believed yet. */
 export const newDeviceRequest = {
   write: ({ id, pool, directory, capacityBytes }: NewDevice, actor: Actor): Message => ({
-    ...{ device_id: id, pool_id: pool, directory, capacity_bytes: capacityBytes, actor: actor.id, source: actor.source },
+    device_id: id,
+    pool_id: pool,
+    directory,
+    capacity_bytes: capacityBytes,
+    actor: actor.id,
+    source: actor.source,
   }),
   read(message: Message): { readonly device: NewDevice; readonly actor: Actor } {
     const text = (field: string) => (message[field] as string | undefined) ?? "";

@@ -95,7 +95,10 @@ export function readReport(message: Message): NodeReport {
 /** A question for events as it travels, and as it is read where it comes. */
 export const eventsRequest = {
   write: ({ since, limit, severity, category }: EventQuery): Message => ({
-    ...{ since, limit, severity: severity ?? "", category: category ?? "" },
+    since,
+    limit,
+    severity: severity ?? "",
+    category: category ?? "",
   }),
   read: (message: Message): EventQuery => ({
     since: (message["since"] as number | undefined) ?? 0,

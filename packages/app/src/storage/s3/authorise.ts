@@ -92,10 +92,7 @@ export function authoriseS3(
           statements === undefined
             ? "deny"
             : await policies.decide(
-                {
-                  ...{ statements, account: caller, action, resource },
-                  context: await contextOf(services, asking, statements, wanted),
-                },
+                { statements, account: caller, action, resource, context: await contextOf(services, asking, statements, wanted) },
                 now,
               );
         // The owner can always mend a policy that shuts it out.

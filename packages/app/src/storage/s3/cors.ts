@@ -52,15 +52,19 @@ function readRule(element: XmlElement): CorsRule {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw s3Error("InvalidRequest", `${JSON.stringify(name)} names no header`);
   // Below 0 it tells browsers to keep nothing.
   const maxAgeSeconds = Number(age?.trim());
-  return { ...(id && { id }), ...{ origins, methods: named, headers, exposed }, ...(age !== undefined && { maxAgeSeconds }) };
+  return { ...(id && { id }), origins, methods: named, headers, exposed, ...(age !== undefined && { maxAgeSeconds }) };
 }
 
 export async function getCors(call: S3Call): Promise<S3Reply> {
   const { bucket } = await openBucket(call.services, call.tenant, call.bucket);
   if (bucket.cors === undefined) throw s3Error("NoSuchCORSConfiguration", "the bucket has no CORS configuration");
   const rules = bucket.cors.map((rule) => ({
-    ...{ ID: rule.id, AllowedOrigin: rule.origins, AllowedMethod: rule.methods },
-    ...{ AllowedHeader: rule.headers, ExposeHeader: rule.exposed, MaxAgeSeconds: rule.maxAgeSeconds },
+    ID: rule.id,
+    AllowedOrigin: rule.origins,
+    AllowedMethod: rule.methods,
+    AllowedHeader: rule.headers,
+    ExposeHeader: rule.exposed,
+    MaxAgeSeconds: rule.maxAgeSeconds,
   }));
   return xmlReply(xmlDocument("CORSConfiguration", { CORSRule: rules }));
 }

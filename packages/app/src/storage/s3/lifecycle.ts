@@ -43,7 +43,9 @@ function readRule(rule: XmlElement, freshId: string): LifecycleRule {
   if (expiration === undefined && noncurrent === undefined && abort === undefined)
     throw s3Error("InvalidRequest", "At least one action needs to be specified in a rule.");
   const read: LifecycleRule = {
-    ...{ id, enabled: status === "Enabled", form: filter === undefined ? "prefix" : "filter" },
+    id,
+    enabled: status === "Enabled",
+    form: filter === undefined ? "prefix" : "filter",
     filter: filter === undefined ? { ...(prefix && { prefix }) } : readFilter(filter),
     ...(expiration && { expiration: readExpiration(expiration) }),
     ...(noncurrent && { noncurrent: readNoncurrent(noncurrent) }),

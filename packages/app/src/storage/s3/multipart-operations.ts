@@ -45,7 +45,12 @@ export async function beginUpload(call: S3Call): Promise<S3Reply> {
   const checksum = uploadChecksum(call);
   const { attributes, customerKey } = await askedAttributes(call);
   const upload = await createUpload(call.services, {
-    ...{ tenant, bucket, key, content_type: contentType, headers, meta },
+    tenant,
+    bucket,
+    key,
+    content_type: contentType,
+    headers,
+    meta,
     ...(checksum && { checksum }),
     ...attributes,
   });
@@ -119,7 +124,9 @@ export async function copyPart(call: S3Call): Promise<S3Reply> {
   const { ChecksumType: _, ...checksum } = checksumElements(checksums);
   const reply = xmlReply(
     xmlDocument("CopyPartResult", {
-      ...{ LastModified: new Date(part.modified_at).toISOString(), ETag: `"${part.etag}"`, ...checksum },
+      LastModified: new Date(part.modified_at).toISOString(),
+      ETag: `"${part.etag}"`,
+      ...checksum,
     }),
   );
   const more = { ...encryptionReply(upload.encryption, customerKey), ...sourceReply(object) };
@@ -181,7 +188,8 @@ export async function finishUpload(call: S3Call): Promise<S3Reply> {
     });
   const customerKey = customerKeyOf(call.headers);
   const object = await completeUpload(call.services, target(call), {
-    ...{ parts: named, customerKey },
+    parts: named,
+    customerKey,
     conditions: conditionsOf(call.headers),
     async join(upload, parts) {
       checkPartEncryption(call.headers, upload.encryption);

@@ -99,7 +99,9 @@ export async function getNotifications(call: S3Call): Promise<S3Reply> {
       ...(suffix === undefined ? [] : [{ Name: "Suffix", Value: suffix }]),
     ];
     return {
-      ...{ Id: id, Queue: webhookArn(webhook), Event: events },
+      Id: id,
+      Queue: webhookArn(webhook),
+      Event: events,
       ...(rules.length > 0 && { Filter: { S3Key: { FilterRule: rules } } }),
     };
   });

@@ -108,7 +108,9 @@ function defaultOf(rule: XmlElement): DefaultRetention {
 const versionOf = ({ query }: S3Call): string | undefined => query.get("versionId") || undefined;
 
 const target = (call: S3Call): VersionTarget => ({
-  ...{ tenant: call.tenant, bucket: call.bucket, key: call.key },
+  tenant: call.tenant,
+  bucket: call.bucket,
+  key: call.key,
   version: versionOf(call),
 });
 

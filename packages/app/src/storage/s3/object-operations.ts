@@ -207,7 +207,9 @@ async function store(
   const reply = {
     status: 200,
     headers: {
-      ...{ etag: `"${object.etag}"`, "x-amz-object-size": String(object.size), ...body.verified },
+      etag: `"${object.etag}"`,
+      "x-amz-object-size": String(object.size),
+      ...body.verified,
       ...(checksum !== undefined && { "x-amz-checksum-type": checksumType(checksum) }),
       ...encryptionReply(object.encryption, asked.customerKey),
       ...madeReply(object),
@@ -344,7 +346,8 @@ export async function copyObject(call: S3Call): Promise<S3Reply> {
   });
   const reply = xmlReply(
     xmlDocument("CopyObjectResult", {
-      ...{ LastModified: new Date(object.modified_at).toISOString(), ETag: `"${object.etag}"` },
+      LastModified: new Date(object.modified_at).toISOString(),
+      ETag: `"${object.etag}"`,
       ...checksumElements(object.headers),
     }),
   );

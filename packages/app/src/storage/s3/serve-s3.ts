@@ -209,18 +209,17 @@ async function handle(
       throw s3Error("InvalidRequest", "Request specific response headers cannot be used for anonymous GET requests.");
     origin.principal = proof.tenant ?? origin.principal;
     const reach = authoriseS3(doors, {
-      ...{
-        caller: proof.tenant,
-        access: proof.access,
-        method,
-        operation: asked.operation,
-        bucket,
-        key,
-        query: asked.query,
-        headers: asked.headers,
-        now,
-      },
-      ...{ address, secure: options.tls !== undefined },
+      caller: proof.tenant,
+      access: proof.access,
+      method,
+      operation: asked.operation,
+      bucket,
+      key,
+      query: asked.query,
+      headers: asked.headers,
+      now,
+      address,
+      secure: options.tls !== undefined,
     });
     // Each key of a DeleteObjects is asked for by itself.
     const actions = operation === "DeleteObjects" ? [] : actionsOf(asked.operation, asked.query, asked.headers);
@@ -406,10 +405,12 @@ function sendFailure(
   const xml = xmlDocument(
     "Error",
     {
-      ...{ Code: failed.code, Message: failed.message },
+      Code: failed.code,
+      Message: failed.message,
       ...(failed.detail !== undefined && { Detail: failed.detail }),
       ...failed.elements,
-      ...{ Resource: resource, RequestId: facts.requestId },
+      Resource: resource,
+      RequestId: facts.requestId,
     },
     false,
   );

@@ -117,7 +117,8 @@ function presignedClaim(query: Query, now: number): SignatureClaim {
   if (now > end)
     throw s3Error("AccessDenied", "Request has expired.", {
       elements: {
-        ...{ ServerTime: new Date(now).toISOString(), "X-Amz-Expires": String(seconds) },
+        ServerTime: new Date(now).toISOString(),
+        "X-Amz-Expires": String(seconds),
         Expires: new Date(end).toISOString(),
       },
     });

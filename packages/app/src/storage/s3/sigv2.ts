@@ -110,7 +110,10 @@ export function unsignedPayload(headers: SignedRequest["headers"]): Omit<Verifie
     throw s3Error("AccessDenied", "chunks are signed by Version 4 alone");
   const known = declared.startsWith("STREAMING-") || /^[0-9a-f]{64}$/.test(declared);
   return {
-    ...{ signingKey: new Uint8Array(), scope: "", amzDate: "", signature: "" },
+    signingKey: new Uint8Array(),
+    scope: "",
+    amzDate: "",
+    signature: "",
     payloadHash: known ? declared : "UNSIGNED-PAYLOAD",
   };
 }

@@ -70,7 +70,10 @@ export async function listVersions(call: S3Call): Promise<S3Reply> {
         .filter((version) => version.delete_marker !== true)
         .map((version) => ({
           ...shown(version),
-          ...{ ETag: `"${version.etag}"`, Size: version.size, StorageClass: "STANDARD", Owner: owner },
+          ETag: `"${version.etag}"`,
+          Size: version.size,
+          StorageClass: "STANDARD",
+          Owner: owner,
         })),
       DeleteMarker: page.items
         .filter((version) => version.delete_marker === true)

@@ -112,8 +112,11 @@ export async function getWebsite(call: S3Call): Promise<S3Reply> {
             Condition: { KeyPrefixEquals: prefix, HttpErrorCodeReturnedEquals: status },
           }),
           Redirect: {
-            ...{ Protocol: redirect.protocol, HostName: redirect.host, ReplaceKeyPrefixWith: redirect.replacePrefix },
-            ...{ ReplaceKeyWith: redirect.replaceKey, HttpRedirectCode: redirect.code },
+            Protocol: redirect.protocol,
+            HostName: redirect.host,
+            ReplaceKeyPrefixWith: redirect.replacePrefix,
+            ReplaceKeyWith: redirect.replaceKey,
+            HttpRedirectCode: redirect.code,
           },
         })),
       },

@@ -8,17 +8,13 @@ const conditions = { Prefix: "text", Tag: { each: tag }, ...sizes } as const;
 
 /** The documents that requests bring, by their root (Amazon S3 API reference): the closed list of what each may say. */
 export const documents = {
-  CreateBucketConfiguration: {
-    ...{ LocationConstraint: "text", Location: "unbuilt", Bucket: "unbuilt", Tags: { Tag: { each: tag } } },
-  },
+  CreateBucketConfiguration: { LocationConstraint: "text", Location: "unbuilt", Bucket: "unbuilt", Tags: { Tag: { each: tag } } },
   VersioningConfiguration: { Status: "text", MfaDelete: "text" },
   PublicAccessBlockConfiguration: {
-    ...{
-      BlockPublicAcls: "boolean",
-      IgnorePublicAcls: "boolean",
-      BlockPublicPolicy: "boolean",
-      RestrictPublicBuckets: "boolean",
-    },
+    BlockPublicAcls: "boolean",
+    IgnorePublicAcls: "boolean",
+    BlockPublicPolicy: "boolean",
+    RestrictPublicBuckets: "boolean",
   },
   ServerSideEncryptionConfiguration: {
     Rule: {
@@ -37,7 +33,9 @@ export const documents = {
   LifecycleConfiguration: {
     Rule: {
       each: {
-        ...{ ID: "text", Prefix: "text", Status: "text" },
+        ID: "text",
+        Prefix: "text",
+        Status: "text",
         Filter: { ...conditions, Tag: tag, And: conditions },
         Expiration: { Days: "text", Date: "text", ExpiredObjectDeleteMarker: "boolean" },
         NoncurrentVersionExpiration: { NoncurrentDays: "text", NewerNoncurrentVersions: "text" },
@@ -50,20 +48,22 @@ export const documents = {
   NotificationConfiguration: {
     QueueConfiguration: {
       each: {
-        ...{ Id: "text", Queue: "text", Event: { each: "text" } },
+        Id: "text",
+        Queue: "text",
+        Event: { each: "text" },
         Filter: { S3Key: { FilterRule: { each: { Name: "text", Value: "text" } } } },
       },
     },
-    ...{ TopicConfiguration: "unbuilt", CloudFunctionConfiguration: "unbuilt", EventBridgeConfiguration: "unbuilt" },
+    TopicConfiguration: "unbuilt",
+    CloudFunctionConfiguration: "unbuilt",
+    EventBridgeConfiguration: "unbuilt",
   },
   AccessControlPolicy: {
     Owner: { ID: "text", DisplayName: "text" },
     AccessControlList: {
       Grant: {
         each: {
-          Grantee: {
-            ...{ "@xsi:type": "text", ID: "text", DisplayName: "text", EmailAddress: "text", URI: "text" },
-          },
+          Grantee: { "@xsi:type": "text", ID: "text", DisplayName: "text", EmailAddress: "text", URI: "text" },
           Permission: "text",
         },
       },
@@ -73,8 +73,12 @@ export const documents = {
   CORSConfiguration: {
     CORSRule: {
       each: {
-        ...{ ID: "text", AllowedOrigin: { each: "text" }, AllowedMethod: { each: "text" } },
-        ...{ AllowedHeader: { each: "text" }, ExposeHeader: { each: "text" }, MaxAgeSeconds: "integer" },
+        ID: "text",
+        AllowedOrigin: { each: "text" },
+        AllowedMethod: { each: "text" },
+        AllowedHeader: { each: "text" },
+        ExposeHeader: { each: "text" },
+        MaxAgeSeconds: "integer",
       },
     },
   },
@@ -87,8 +91,11 @@ export const documents = {
         each: {
           Condition: { KeyPrefixEquals: "text", HttpErrorCodeReturnedEquals: "text" },
           Redirect: {
-            ...{ HostName: "text", HttpRedirectCode: "text", Protocol: "text" },
-            ...{ ReplaceKeyPrefixWith: "text", ReplaceKeyWith: "text" },
+            HostName: "text",
+            HttpRedirectCode: "text",
+            Protocol: "text",
+            ReplaceKeyPrefixWith: "text",
+            ReplaceKeyWith: "text",
           },
         },
       },
@@ -101,7 +108,8 @@ export const documents = {
   CompleteMultipartUpload: {
     Part: {
       each: {
-        ...{ PartNumber: "integer", ETag: "text" },
+        PartNumber: "integer",
+        ETag: "text",
         ...(Object.fromEntries(Object.keys(checksums).map((name) => [`Checksum${name.toUpperCase()}`, "text"])) as Record<
           string,
           "text"

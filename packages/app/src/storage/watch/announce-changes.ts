@@ -19,7 +19,9 @@ export function announceChange(
       break;
     case "device.add":
       context.emit("info", "device", `device ${command.device.id} added to pool ${command.device.pool}`, {
-        ...{ device: command.device.id, node: command.device.node, by },
+        device: command.device.id,
+        node: command.device.node,
+        by,
       });
       break;
     case "device.delete":

@@ -270,7 +270,11 @@ interface LogHistory {
 }
 
 const entryAt = (seq: number): LogEntry => ({
-  ...{ v: 1, seq, batchId: `batch-${seq}`, prevHash: "", at: seq },
+  v: 1,
+  seq,
+  batchId: `batch-${seq}`,
+  prevHash: "",
+  at: seq,
   commands: [{ text: `é${seq}` }],
 });
 

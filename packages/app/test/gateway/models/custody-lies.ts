@@ -51,7 +51,8 @@ export function told(world: CustodyWorld, who: Member, held: Held, tale: Tale): 
     }
     case "Complain":
       return {
-        ...{ type: "complaint", against: tale.value.against },
+        type: "complaint",
+        against: tale.value.against,
         transport_secret: base64(secrets[one ? 0 : from.indexOf(tale.value.against)] ?? new Uint8Array(32)),
         ...(tale.value.secret ? {} : { transport_secret: garbage(32) }),
       };

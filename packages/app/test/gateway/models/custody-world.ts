@@ -104,7 +104,11 @@ export class CustodyWorld {
   ): Promise<{ readonly answer: Answer; readonly held?: Held }> {
     const at = this.#seconds();
     const act = {
-      ...{ type: "start", ...terms, seats: seats.map(({ card }) => card), witness: witness.card, starter: starter.card },
+      type: "start",
+      ...terms,
+      seats: seats.map(({ card }) => card),
+      witness: witness.card,
+      starter: starter.card,
       expires_at: at + TERM,
     } as StartAct;
     const name = `ceremony ${Buffer.from(systemRandom(8)).toString("hex")}`;
@@ -174,7 +178,11 @@ export class CustodyWorld {
     } = standingOf(held.view);
     const { body } = answer;
     expect({ ...body, progress: { ...body.progress, witnessed: held.view.witnessed } }).toMatchObject({
-      ...{ status, head, entries, transcript, blame },
+      status,
+      head,
+      entries,
+      transcript,
+      blame,
       progress: { ...progress, witnessed: held.view.witnessed },
     });
     return answer;

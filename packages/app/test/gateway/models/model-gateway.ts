@@ -76,7 +76,11 @@ async function openModelGateway(): Promise<ModelGateway> {
     const keys = staticKeys(publicKey);
     const verifier = tokenVerifier({ keys, issuer: name, audiences: [audience], clockSkewMs: 30_000, now });
     const gateway = await openGateway({
-      ...{ ...parts, store: chaosStore(store, fault), vault, ...threads, version: "model" },
+      ...parts,
+      store: chaosStore(store, fault),
+      vault,
+      ...threads,
+      version: "model",
       config: gatewaySettings.parse({ federation: { allowed_targets: ["127.0.0.0/8"], timeout: "1s" } }),
       log: openLogger({ level: "silent" }),
       metrics: openMetrics({ prefix: "gateway", version: "model" }),
@@ -105,7 +109,9 @@ async function openModelGateway(): Promise<ModelGateway> {
         headers,
         body: bytes,
       } = await running.dispatch({
-        ...{ method, target, remoteAddress: "::1" },
+        method,
+        target,
+        remoteAddress: "::1",
         headers: { authorization: `Bearer ${token()}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
         body: body === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(body)),
       });

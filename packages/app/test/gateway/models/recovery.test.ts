@@ -81,7 +81,8 @@ const submit = (index: number, who: number, forged: boolean): Step =>
     const bytes = Buffer.from(share?.data ?? "", "base64");
     if (forged) bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
     const { status, body } = await gateway.as(`custodian-${who}`, org)("POST", `${base}/${model.id}/share`, {
-      ...{ index, data: bytes.toString("base64") },
+      index,
+      data: bytes.toString("base64"),
     });
     if (model.status !== "pending") return expect(status).toBe(409);
     if (model.indexes.has(index) || model.people.has(who) || model.openedIn !== model.epoch) return expect(status).toBe(409);
@@ -156,15 +157,15 @@ async function setUp(): Promise<{ readonly model: Model; readonly real: Real }> 
   for (const who of [1, 2, 3]) await register(helper, `custodian-${who}`);
   const shares = key.shares.map(({ index, data }: Share) => ({ index, data }));
   const model: Model = {
-    ...{
-      id: undefined,
-      type: "lost_credentials",
-      status: "none",
-      indexes: new Set<number>(),
-      people: new Set<number>(),
-      until: Infinity,
-    },
-    ...{ epoch: 0, openedIn: 0, tokens: [] },
+    id: undefined,
+    type: "lost_credentials",
+    status: "none",
+    indexes: new Set<number>(),
+    people: new Set<number>(),
+    until: Infinity,
+    epoch: 0,
+    openedIn: 0,
+    tokens: [],
   };
   return { model, real: { gateway, org, helper, target, witness, shares } };
 }

@@ -34,7 +34,9 @@ export async function playSeats(
     ids.set(who, await register(chair, `account-${who}`, `person-${who === 5 ? 1 : who}@people.example`));
   }
   const custodians = (start["named"] as readonly (readonly [number, number])[]).map(([index, who]) => ({
-    ...{ index, identity_id: ids.get(who), identity_type: "user" },
+    index,
+    identity_id: ids.get(who),
+    identity_type: "user",
   }));
   const started = await chair("POST", `${base}/start`, { total_shares: 3, threshold: 2, custodians });
   const path = `${base}/${started.body.id}`;

@@ -193,8 +193,15 @@ it(
           // The guest lives on this instance: it has a root key here.
           await guest("POST", "/api/v1/crk/generate", { total_shares: 2, threshold: 2 });
           const model: Model = {
-            ...{ exists: false, made: 0, archived: false, expires: Infinity, version: 0, guest: "out", invitedUntil: 0 },
-            ...{ admitted: { owner: false, guest: false }, sealed: [] },
+            exists: false,
+            made: 0,
+            archived: false,
+            expires: Infinity,
+            version: 0,
+            guest: "out",
+            invitedUntil: 0,
+            admitted: { owner: false, guest: false },
+            sealed: [],
           };
           const owner = gateway.as("owner", org, "super_admin");
           const ids = { owner: await register(owner, "owner"), guest: await register(guest, "guest") };

@@ -156,7 +156,11 @@ describe("whoever reads several things while others write", () => {
           );
           const ids = commitIds("h");
           const services = {
-            ...{ store, quiet, read: cached, remembered: cached.store, admissionOf: of },
+            store,
+            quiet,
+            read: cached,
+            remembered: cached.store,
+            admissionOf: of,
             transact: (_call, work, admission) => transact(store, ids, (unit) => work(unit as never), cached.forget, admission),
           } as Partial<GatewayServices> as GatewayServices;
           const { work } = handlersOfOneMoment({
@@ -280,13 +284,19 @@ describe("an audit log that nobody touched", () => {
           const inner = openMemoryStore(gatewaySchema);
           const parts = { crypto: nodeCrypto, random: systemRandom };
           const vault = await openEmbeddedVault({
-            ...{ ...parts, store: openMemoryStore({ collections: vaultCollections }), clock: settableClock(0) },
+            ...parts,
+            store: openMemoryStore({ collections: vaultCollections }),
+            clock: settableClock(0),
             unseal: { kind: "key", key: new Uint8Array(32) },
           });
           const logs = [0, 1, 2].map((process) =>
             auditLog({
-              ...{ ...parts, vault, instance: "i", log: openLogger({ level: "silent" }) },
-              ...{ store: scheduled(inner, scheduler), commitId: commitIds(`p${process}`) },
+              ...parts,
+              vault,
+              instance: "i",
+              log: openLogger({ level: "silent" }),
+              store: scheduled(inner, scheduler),
+              commitId: commitIds(`p${process}`),
             }),
           );
           const event = { id: "e", workspace: "", timestamp: "2026-01-01T00:00:00.000Z", event_type: "t", actor: "a" };

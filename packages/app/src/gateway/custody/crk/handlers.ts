@@ -81,7 +81,10 @@ export const crkHandlers: Handlers<Routes, CustodyServices> = {
       unit.record({
         type: "crk.custodian",
         metadata: {
-          ...{ crk_id: crk.id, index, identity_id: named.identity_id, identity_type: named.identity_type },
+          crk_id: crk.id,
+          index,
+          identity_id: named.identity_id,
+          identity_type: named.identity_type,
           replaces: present.find((one) => one.index === index)?.identity_id ?? null,
         },
       });

@@ -76,8 +76,13 @@ async function views(read: Reader, ceremonies: readonly StoredCustodyCeremony[],
       participants: [...ceremony.participants],
       left: status === "open" ? enrolments({ standing, ...ceremony }).filter((id) => gone.has(id)) : [],
       progress: {
-        ...{ joined: [...joined], committed: [...committed], dealt: [...dealt], contributed: [...contributed] },
-        ...{ accepted: [...accepted], confirmed: [...confirmed], witnessed },
+        joined: [...joined],
+        committed: [...committed],
+        dealt: [...dealt],
+        contributed: [...contributed],
+        accepted: [...accepted],
+        confirmed: [...confirmed],
+        witnessed,
       },
       transcript,
       blame,
@@ -196,10 +201,21 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
       const at = timestamp(now);
       const { standing } = outcome;
       const ceremony: StoredCustodyCeremony = {
-        ...{ id, org_id: principal.org, ceremony: entry.ceremony, kind: start.kind, status: standing.status },
+        id,
+        org_id: principal.org,
+        ceremony: entry.ceremony,
+        kind: start.kind,
+        status: standing.status,
         ...keyOf(start),
-        ...{ participants, entries: standing.entries, head: standing.head },
-        ...{ crk_id: crk?.id ?? null, crk_version: null, started_by: principal.id, created_at: at, updated_at: at, expires_at },
+        participants,
+        entries: standing.entries,
+        head: standing.head,
+        crk_id: crk?.id ?? null,
+        crk_version: null,
+        started_by: principal.id,
+        created_at: at,
+        updated_at: at,
+        expires_at,
         standing: standingOf(standing),
       };
       unit.insert(custodyCeremonies, id, ceremony);
@@ -259,7 +275,12 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
       }
       const made = status === "active" ? await activate(services, unit, ceremony, standing) : {};
       const next: StoredCustodyCeremony = {
-        ...{ ...ceremony, status, entries, head, updated_at: timestamp(now), standing: standingOf(standing) },
+        ...ceremony,
+        status,
+        entries,
+        head,
+        updated_at: timestamp(now),
+        standing: standingOf(standing),
         ...made,
       };
       if (status === "failed" || status === "ended") await abandonRotation(unit, ceremony);
@@ -271,10 +292,7 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
       unit.record({
         type: "crk.ceremony",
         result: standing.blame === undefined ? "success" : "denied",
-        metadata: {
-          ...{ ...said, head, status },
-          ...(standing.blame === undefined ? {} : { blame: { ...standing.blame } }),
-        },
+        metadata: { ...said, head, status, ...(standing.blame === undefined ? {} : { blame: { ...standing.blame } }) },
       });
       return { ceremony: await view(unit, next, now) };
     });

@@ -204,7 +204,9 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
         const signed = new Set(session.parts.map((part) => part.index));
         const missing = session.commitments.map(({ index }) => index).filter((index) => !signed.has(index));
         throw refusal("CRK_THRESHOLD_NOT_MET", `custodian ${missing.join(", ")} committed and has not signed`, {
-          ...{ required: session.threshold, collected: session.parts.length, indexes: missing },
+          required: session.threshold,
+          collected: session.parts.length,
+          indexes: missing,
         });
       }
       const { seats = [], parts } = session;

@@ -94,8 +94,13 @@ export async function archiveSegment(inside: Inside, target: BackupTarget, due: 
   const events = Buffer.from(records.map(eventLine).join(""));
   const manifest = Buffer.from(
     manifestText({
-      ...{ instance, first, last, previous, logs: notes },
-      ...{ sha256: hex(sha256(events)), public_key: base64(whole.key.publicKey) },
+      instance,
+      first,
+      last,
+      previous,
+      logs: notes,
+      sha256: hex(sha256(events)),
+      public_key: base64(whole.key.publicKey),
     }),
   );
   await target.write(id, segmentFiles.events, pieces(events));
@@ -113,7 +118,9 @@ export async function archiveSegment(inside: Inside, target: BackupTarget, due: 
 
   const name = { id, sha256: hex(sha256(manifest)) };
   return {
-    ...{ name, first, last },
+    name,
+    first,
+    last,
     async keep(unit) {
       const now = await unit.get(auditArchives, wholeLog);
       if ((now?.size ?? 0) !== begun) return false;

@@ -386,7 +386,10 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       await seal();
       return archiveSegment(
         {
-          ...{ store, instance, sha256, tile },
+          store,
+          instance,
+          sha256,
+          tile,
           signed: async (stream) => {
             const signed = await signedStream(stream, undefined);
             if (signed !== undefined && "flaw" in signed) throw new AuditTampered(signed);

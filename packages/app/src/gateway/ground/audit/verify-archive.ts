@@ -100,7 +100,11 @@ export async function verifyArchive(
     return [stream, { size: range.size, root, until: until.get(stream) ?? "" }] as const;
   });
   return {
-    ...{ instance, segments: chain.length, last, verifier_key: noteVerifierKey(key), logs: Object.fromEntries(logs) },
+    instance,
+    segments: chain.length,
+    last,
+    verifier_key: noteVerifierKey(key),
+    logs: Object.fromEntries(logs),
     ...(kept && { checkpoint: { origin: kept.origin, size: kept.size, reached: reached !== undefined } }),
   };
 }

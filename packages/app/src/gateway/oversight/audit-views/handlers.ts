@@ -177,8 +177,15 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
     });
     const { note, public_key } = checkpoint;
     return {
-      ...{ org_id: principal.org, id: params.id, data_hash: Buffer.from(leaf).toString("hex"), index, size },
-      ...{ root: base64(root), proof: proof.map(base64), note, public_key },
+      org_id: principal.org,
+      id: params.id,
+      data_hash: Buffer.from(leaf).toString("hex"),
+      index,
+      size,
+      root: base64(root),
+      proof: proof.map(base64),
+      note,
+      public_key,
     };
   },
 

@@ -120,7 +120,12 @@ async function reviewOf(
   }
   const { id, name, classification, mode, crk_protected, status } = workspace;
   return {
-    ...{ workspace_id: id, name, classification, mode, crk_protected, status },
+    workspace_id: id,
+    name,
+    classification,
+    mode,
+    crk_protected,
+    status,
     last_access: await uses.newest(),
     admissions: uses.of(admitted()),
     groups: group === null ? [] : [{ group_id: group, members: uses.of(members(group)) }],

@@ -64,7 +64,11 @@ async function begin(services: PartnerServices, call: Call, request: ReportReque
   });
   const archived = await services.audit.archived(org);
   const facts: ReportFacts = {
-    ...{ id, type, org_id: org, generated_at: timestamp(call.now), generated_by: call.principal.id },
+    id,
+    type,
+    org_id: org,
+    generated_at: timestamp(call.now),
+    generated_by: call.principal.id,
     period: scope.period,
     log_size: scope.size,
     ...(archived !== undefined && archived.until >= scope.period.since && { archived: { ...archived } }),

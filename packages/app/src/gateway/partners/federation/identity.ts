@@ -47,7 +47,10 @@ export async function ensureIdentity(services: PartnerServices, unit: GatewayUni
   const record = await pki.issueForKey(
     unit,
     {
-      ...{ org, commonName: name, subject: { type: "server", id: name }, ttl: config.federation.certificate_ttl },
+      org,
+      commonName: name,
+      subject: { type: "server", id: name },
+      ttl: config.federation.certificate_ttl,
       ...(keys === undefined ? {} : { altNames: [keysName(keys)] }),
     },
     publicKeyOf(crypto, key),

@@ -168,6 +168,8 @@ export const messageHandlers: Handlers<Routes, PartnerServices> = {
 function arriving(at: string) {
   return {
     ...({ direction: "received", status: "pending", delivered_at: null, read_at: null, error_detail: null } as const),
-    ...{ attempts: 0, created_at: at, updated_at: at },
+    attempts: 0,
+    created_at: at,
+    updated_at: at,
   };
 }

@@ -55,7 +55,16 @@ async function attempt(services: PartnerServices, message: Message): Promise<Out
   const federation = await findFederation(services.read, recipient_org_id, sender_org_id);
   if (federation?.status !== "active") return miss("the federation is not active", true);
   const letter = {
-    ...{ id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body, created_at, expires_at },
+    id,
+    conversation_id,
+    sender_org_id,
+    sender_id,
+    recipient_org_id,
+    recipient_id,
+    subject,
+    body,
+    created_at,
+    expires_at,
   };
   try {
     const answer = await services.channels.call(services.read, federation, {

@@ -71,7 +71,11 @@ export async function applySharedWorkspace(
   // A time of elsewhere orders lists here: not into the future.
   const created_at = milliseconds(pushed.created_at) < unit.call.now ? pushed.created_at : at;
   const participation: Participation = {
-    ...{ workspace_id: id, org_id: org, group_id: replica.group_id, created_at, deks },
+    workspace_id: id,
+    org_id: org,
+    group_id: replica.group_id,
+    created_at,
+    deks,
     federation_id: federation.id,
   };
   unit.put(participations, participationId(id, org), participation);
@@ -84,8 +88,14 @@ export async function applySharedWorkspace(
   const retired_policies = await takePolicies(unit, owner, { workspace_id: id, retired_policies: retired }, state.policies);
   const { offer_until: _, ...known } = replica;
   unit.put(replicas, replicaId(id, org), {
-    ...{ ...known, offer: offerOf(pushed), stage: "shared" as const, sequence: state.sequence, updated_at: at },
-    ...{ revision: pushed.revision, state_sha256, retired_policies },
+    ...known,
+    offer: offerOf(pushed),
+    stage: "shared" as const,
+    sequence: state.sequence,
+    updated_at: at,
+    revision: pushed.revision,
+    state_sha256,
+    retired_policies,
   });
   recordChanges(unit, org, before === undefined ? undefined : existing, pushed);
   recordLeaves(unit, others, existing, pushed);
@@ -136,8 +146,12 @@ async function keysFrom(
   const sender = keysOfPartner(federation);
   if (sender === undefined) throw refusal("STATE_CONFLICT", "the owner's federation certificate vouches for no keys");
   const opened = await openKeys(services, unit, {
-    ...{ workspace: workspace_id, exporter: federation.partner_org_id, recipient: federation.org_id },
-    ...{ sealed: deks, senderKey: sender.exchange, dek_version: workspace.dek_version },
+    workspace: workspace_id,
+    exporter: federation.partner_org_id,
+    recipient: federation.org_id,
+    sealed: deks,
+    senderKey: sender.exchange,
+    dek_version: workspace.dek_version,
   });
   if (opened === undefined) throw invalidField("deks", "are not sealed for this organisation by the owner");
   return opened;

@@ -88,13 +88,31 @@ async function takeOffer(
   const id = free ? invitation.id : services.newId(now);
   const expires_at = timestamp(Math.min(milliseconds(invitation.expires_at), now + services.config.lifetimes.invitation));
   const received: Invitation = {
-    ...{ id, workspace_id, org_id: org, invited_by: `${owner_org_id}/${invitation.invited_by}`, status: "pending" },
-    ...{ created_at: at, updated_at: at, expires_at, responded_at: null },
+    id,
+    workspace_id,
+    org_id: org,
+    invited_by: `${owner_org_id}/${invitation.invited_by}`,
+    status: "pending",
+    created_at: at,
+    updated_at: at,
+    expires_at,
+    responded_at: null,
   };
   unit.insert(invitations, id, received);
   unit.put(replicas, replicaId(workspace_id, org), {
-    ...{ workspace_id, org_id: org, owner_org_id, federation_id, invitation_id: invitation.id, received_id: id, group_id: null },
-    ...{ offer, offer_until: expires_at, stage: "offered" as const, sequence, created_at: at, updated_at: at },
+    workspace_id,
+    org_id: org,
+    owner_org_id,
+    federation_id,
+    invitation_id: invitation.id,
+    received_id: id,
+    group_id: null,
+    offer,
+    offer_until: expires_at,
+    stage: "offered" as const,
+    sequence,
+    created_at: at,
+    updated_at: at,
   });
   const metadata = { org_id: org, owner_org_id, invitation_id: id };
   unit.record({ type: "workspace.invite", org, workspace: workspace_id, metadata });

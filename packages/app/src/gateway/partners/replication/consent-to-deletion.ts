@@ -111,7 +111,12 @@ export function takeConsent(
     services.crypto.ed25519Verify(crk, operationBytes(payload), bytes(signature));
   if (!meant) throw refusal("SIGNATURE_INVALID", "the partner's root key did not sign this deletion");
   const consent: DeletionConsent = {
-    ...{ workspace_id: id, org_id: partner, revision, state_sha256, payload, signature },
+    workspace_id: id,
+    org_id: partner,
+    revision,
+    state_sha256,
+    payload,
+    signature,
     created_at: timestamp(now),
   };
   unit.put(deletionConsents, consentId(id, partner), consent);

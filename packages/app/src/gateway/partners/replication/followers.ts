@@ -20,9 +20,14 @@ export async function followed({ read, crypto }: Needs, workspace: Workspace, or
       const { federation_id, workspace_id, partner_org_id: org_id, stage, follower } = share;
       const waiting = await read.get(dispatches, dispatchId({ kind: "state", federation_id, workspace_id }));
       return {
-        ...{ org_id, stage, up_to_date: isSettled(share), error_detail: waiting?.error_detail ?? null },
-        ...{ revision: follower?.revision ?? null, state_sha256: follower?.state_sha256 ?? null },
-        ...{ dek_version: follower?.dek_version ?? null, confirmed_at: follower?.confirmed_at ?? null },
+        org_id,
+        stage,
+        up_to_date: isSettled(share),
+        error_detail: waiting?.error_detail ?? null,
+        revision: follower?.revision ?? null,
+        state_sha256: follower?.state_sha256 ?? null,
+        dek_version: follower?.dek_version ?? null,
+        confirmed_at: follower?.confirmed_at ?? null,
       };
     }),
   );
@@ -42,8 +47,11 @@ export async function standingOf({ read }: Pick<Needs, "read">, { id }: StoredFe
   const follows = shared
     .filter(({ stage }) => stage === "shared")
     .map((share) => ({
-      ...{ workspace_id: share.workspace_id, up_to_date: isSettled(share), revision: share.follower?.revision ?? null },
-      ...{ state_sha256: share.follower?.state_sha256 ?? null, confirmed_at: share.follower?.confirmed_at ?? null },
+      workspace_id: share.workspace_id,
+      up_to_date: isSettled(share),
+      revision: share.follower?.revision ?? null,
+      state_sha256: share.follower?.state_sha256 ?? null,
+      confirmed_at: share.follower?.confirmed_at ?? null,
     }))
     .toSorted((a, b) => Number(a.up_to_date) - Number(b.up_to_date));
   const outbox = { count, oldest_at: oldest?.created_at ?? null, error_detail: oldest?.error_detail ?? null };

@@ -53,7 +53,9 @@ async function settle(
   });
   if (kind !== "confirmed") {
     await services.refusals.note(services, federation, "confirmation", kind === "ahead" ? "AHEAD" : "NEVER_SAID", {
-      ...{ workspace_id, sent, known },
+      workspace_id,
+      sent,
+      known,
     });
   }
   return delivery;

@@ -31,8 +31,17 @@ export async function takeBundle(
   }
   const at = timestamp(unit.call.now);
   const replica: Replica = known ?? {
-    ...{ workspace_id: workspace.id, org_id, owner_org_id, federation_id, invitation_id: services.newId(unit.call.now) },
-    ...{ group_id: null, offer: offerOf(workspace), stage: "accepted" as const, sequence: 0, created_at: at, updated_at: at },
+    workspace_id: workspace.id,
+    org_id,
+    owner_org_id,
+    federation_id,
+    invitation_id: services.newId(unit.call.now),
+    group_id: null,
+    offer: offerOf(workspace),
+    stage: "accepted" as const,
+    sequence: 0,
+    created_at: at,
+    updated_at: at,
   };
   const { id: workspace_id } = workspace;
   const shared = { workspace, policies: [...policies], deks };

@@ -13,7 +13,19 @@ import { takeBundle } from "./take-bundle.ts";
 
 /** What this floor does for the workspaces below it. */
 export const workspaceReplication: WorkspaceReplication<PartnerServices> = {
-  ...{ announce, shareOf, stepAndTell, hasOffer, acceptOffer, declineOffer, consentToDeletion, consenting },
-  ...{ followed, handOver, requireFollowed, takeBundle, keysOf: federatedKeys, offer: offerToPartner },
+  announce,
+  shareOf,
+  stepAndTell,
+  hasOffer,
+  acceptOffer,
+  declineOffer,
+  consentToDeletion,
+  consenting,
+  followed,
+  handOver,
+  requireFollowed,
+  takeBundle,
+  keysOf: federatedKeys,
+  offer: offerToPartner,
   replicaOf: (read, workspace, org) => read.get(replicas, replicaId(workspace, org)),
 };

@@ -59,8 +59,14 @@ export const witnessHandlers: Handlers<Routes, PartnerServices> = {
         // Each look is no event: that a log is followed, or goes on again, is one.
         const tell = kept === undefined || (kept.trouble !== null && due);
         const log: WitnessedLog = {
-          ...{ federation_id: id, org_id, partner_org_id, log_key, size: offered.size, note: cosigned },
-          ...{ cosigned_at: timestamp(now), trouble: null },
+          federation_id: id,
+          org_id,
+          partner_org_id,
+          log_key,
+          size: offered.size,
+          note: cosigned,
+          cosigned_at: timestamp(now),
+          trouble: null,
           told_at: tell ? timestamp(now) : kept.told_at,
         };
         unit.put(witnessedLogs, id, log);

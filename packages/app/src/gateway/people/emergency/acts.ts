@@ -111,7 +111,7 @@ export function rememberingUnit(unit: Unit, { principal, now }: Call): Unit {
 export async function actsOf(read: Reader, emergency: string) {
   const acts = await read.list(emergencyActs, "by_emergency", [emergency]);
   return acts.map(({ act, kind, resource_id, at, ended_at }) => {
-    return { ...{ act, kind, resource_id, at, ended_at }, revocable: act === "made" && ended_at === null && ends.has(kind) };
+    return { act, kind, resource_id, at, ended_at, revocable: act === "made" && ended_at === null && ends.has(kind) };
   });
 }
 

@@ -25,6 +25,9 @@ export async function requireRoom(
   if (waiting === undefined || waiting < limit) return;
   const of = member ? "the caller's" : "the organisation's, for callers who are not registered with it";
   throw refusal("RATE_LIMITED", `so many ${budget.replace("_", " ")} wait already (${of})`, {
-    ...{ budget, limit, registered: member, retry_after: RETRY_SECONDS },
+    budget,
+    limit,
+    registered: member,
+    retry_after: RETRY_SECONDS,
   });
 }

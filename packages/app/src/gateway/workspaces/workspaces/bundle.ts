@@ -33,8 +33,13 @@ export async function openDeks(
   const sender = await exporterKeys(services, unit, content.exporter_org);
   if (sealed === undefined || sender === undefined) throw invalidBundle("recipient");
   const deks = await openKeys(services, unit, {
-    ...{ workspace: content.workspace.id, exporter: content.exporter_org, recipient: org },
-    ...{ sealed, senderKey: sender.exchange, dek_version: content.workspace.dek_version, complete: true },
+    workspace: content.workspace.id,
+    exporter: content.exporter_org,
+    recipient: org,
+    sealed,
+    senderKey: sender.exchange,
+    dek_version: content.workspace.dek_version,
+    complete: true,
   });
   if (deks === undefined) throw invalidBundle("keys");
   return deks;
