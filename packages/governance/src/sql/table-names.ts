@@ -4,7 +4,7 @@ import { foldedName } from "./folded-name.ts";
  * The parts of a table's name, folded, the table itself last: of a dotted name, of an id with slashes or colons (`postgres://db:5432/shop.orders`), of one quoted name that holds dots. Without the parts
  * that say nothing about which table it is: empty ones (`db..orders`), a link (`orders@remote`), a partition (`orders$20260301`).
  */
-export function nameParts(name: string): readonly string[] {
+function nameParts(name: string): readonly string[] {
   const parts = foldedName(name)
     .split(/[./:\\]+/)
     .map((part) => part.replace(/["'`[\]\s]+/g, ""))
@@ -14,7 +14,7 @@ export function nameParts(name: string): readonly string[] {
 }
 
 /** True when two names may mean one table: each part of the shorter one stands in the longer one, in the same order, and the last ones are the same. */
-export function mayBeOne(a: readonly string[], b: readonly string[]): boolean {
+function mayBeOne(a: readonly string[], b: readonly string[]): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (short.at(-1) !== long.at(-1)) return false;
   let at = long.length - 2;
