@@ -44,6 +44,20 @@ describe("every route of the contract keeps the conventions", () => {
   });
   afterAll(() => rig.close());
 
+  it("whatever is made has what was given for it", async () => {
+    const made: string[] = [];
+    for (const [id, route] of guardedRoutes) {
+      const body = targets.bodies[id];
+      if ((route as AnyRoute).method !== "POST" || body === undefined) continue;
+      const answer = await acme("POST", pathOf(route.path, targets), body);
+      if (answer.status !== 201) continue;
+      const shown = Object.keys(body).filter((field) => answer.body[field] !== undefined);
+      if (shown.length > 0) made.push(id);
+      for (const field of shown) expect([id, field, answer.body[field]]).toEqual([id, field, body[field]]);
+    }
+    expect(made.length).toBeGreaterThan(5);
+  });
+
   it("whatever answers an array of things to GET is a list with its count", () => {
     expect(lists.length).toBeGreaterThan(20);
     const arrays = routes.filter(([, { method, reply }]) => {
