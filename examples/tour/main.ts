@@ -113,7 +113,7 @@ await step("the key is rotated by a signed command; a replayed signature is refu
   const id = workspace.split("/").at(-1) ?? "";
   const signature = await acmeKey.signOperation("workspace.rotate-dek", id, {});
   await acme.call("POST", `${workspace}/rotate-dek`, { signature }, 204);
-  await acme.call("POST", `${workspace}/rotate-dek`, { signature }, 403);
+  await acme.call("POST", `${workspace}/rotate-dek`, { signature }, 409);
   const { body } = await globex.call("POST", `${workspace}/decrypt`, { ciphertext: sealed, context });
   expect(body.plaintext === base64("forty million"), "old data is readable after rotation");
 });

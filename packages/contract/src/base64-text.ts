@@ -3,7 +3,7 @@ import { checkArgument } from "@seneschal/kernel";
 /** Base64 as bodies have it: padding may be left out. */
 export const base64Text = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$";
 
-/** How many bytes a base64 text holds; `undefined` for any other text. Says what {@link base64Text} says, in a third of the time. */
+/** How many bytes a base64 text holds; `undefined` for any other text. Says what the schema of base64 texts says, in a third of the time. */
 export function base64Bytes(text: string): number | undefined {
   checkArgument("text", text, "string");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;

@@ -30,9 +30,9 @@ export interface Route {
   readonly bodyOptional?: boolean;
   /** Media type of a request body that is not JSON; the handler reads `request.rawBody`. Excludes `body`. */
   readonly consumes?: string;
-  /** Bytes that a body may have; default {@link DEFAULT_BODY_LIMIT}. */
+  /** Bytes that a body may have; default 65,536. */
   readonly bodyLimit?: number;
-  /** So many separators and brackets the JSON of a body, and of a reply that is read from elsewhere, may hold; default {@link DEFAULT_VALUES}. */
+  /** So many separators and brackets the JSON of a body, and of a reply that is read from elsewhere, may hold; default 4,096. */
   readonly values?: number;
   /** The body is an array of at most `most` elements of at most `bytes`, read one by one with others served in between; `values` is what each may hold. */
   readonly elements?: { readonly most: number; readonly bytes: number };

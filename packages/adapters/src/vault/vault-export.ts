@@ -21,7 +21,7 @@ export function sealExport(
   return base64(utf8(JSON.stringify({ seal: root.seal, sealed })));
 }
 
-/** The root key of the vault that made {@link sealExport}, as its unseal key sealed it. Throws `vault_invalid` for anything else. */
+/** The root key of the vault that made an export, as its unseal key sealed it. Throws `vault_invalid` for anything else. */
 export function sealOfExport(text: string): JsonObject {
   try {
     const { seal } = JSON.parse(fromUtf8(fromBase64(text))) as { readonly seal?: JsonObject };
@@ -33,7 +33,7 @@ export function sealOfExport(text: string): JsonObject {
 }
 
 /**
- * Opens {@link sealExport}. Throws `decryption_failed` unless it is whole and was made under this root key, whatever sealed that then, or
+ * Opens an export. Throws `decryption_failed` unless it is whole and was made under this root key, whatever sealed that then, or
  * under a root key that this unseal key opens.
  */
 export async function openExport(

@@ -63,7 +63,7 @@ export interface AnsweredSeal {
 /**
  * Seals a custodian's keys: one line of canonical JSON (docs/custody.md has every byte). AES-256-GCM under argon2id of a passphrase, or under HKDF
  * of a device's answer; everything else in the file, the card and the seal included, is its associated data. Throws `crypto_invalid`, also for
- * a passphrase that is against {@link PASSPHRASE_RULE}.
+ * a passphrase that is against `PASSPHRASE_RULE`.
  *
  * @example
  * ```ts

@@ -9,7 +9,7 @@ export const PASSPHRASE_RULE = `a passphrase has at least ${LEAST} characters, $
 
 /**
  * Refuses a passphrase that guards a file for good, where nothing slows down who guesses but its own cost: characters are the code points of its
- * NFKC form, as it is stretched. Throws `crypto_invalid` with {@link PASSPHRASE_RULE}. What was sealed before is opened by any.
+ * NFKC form, as it is stretched. Throws `crypto_invalid` with `PASSPHRASE_RULE`. What was sealed before is opened by any.
  *
  * @example
  * ```ts

@@ -17,7 +17,7 @@ export interface RepairSummand {
  * Gives a lost share back without showing any share or the key to anybody (enrolment repairable threshold scheme).
  * Step 1, each of at least `threshold` helpers: splits its weighted share into random summands, one per helper.
  * Step 2, {@link sumRepair}: each helper adds what it received. Step 3, {@link repairShare}: the holder adds the sums.
- * What is false in between is told from {@link commitRepair}, which each helper shows to all before step 1's summands are sent.
+ * What is false in between is told from the commitments, which each helper shows to all before step 1's summands are sent.
  */
 export function dealRepair(
   crk: CrkPublic,
@@ -59,7 +59,7 @@ export function commitRepair(summands: readonly RepairSummand[]): readonly Uint8
   return summands.map(({ value }) => basePoint(readScalar(value)).toBytes());
 }
 
-/** Whether these are the {@link commitRepair} of one helper: as many as helpers, and together its weighted share. */
+/** Whether these are the commitments of one helper: as many as helpers, and together its weighted share. */
 export function repairs(commitments: readonly Uint8Array[], lost: number, helper: PublicDealer): boolean {
   if (commitments.length !== helper.dealers.length) return false;
   return orFalse(() => sum(commitments.map((c) => readPoint(c))).equals(weighted(helper, lost)));

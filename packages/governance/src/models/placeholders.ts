@@ -65,7 +65,7 @@ export class Placeholders {
     });
   }
 
-  /** Where the part of a text ends that no placeholder still to come can reach back into: what stands behind it is held back, at most {@link LONGEST} characters. */
+  /** Where the part of a text ends that no placeholder still to come can reach back into: what stands behind it is held back, at most 74 characters. */
   settledUntil(text: string): number {
     if (this.#values.size === 0) return text.length;
     const open = text.lastIndexOf("<");

@@ -34,7 +34,7 @@ export interface PlanOptions {
   readonly weights?: Readonly<Record<string, Weights>>;
   /** Weight of the number of groups against tightness in the topology term, 0..1. */
   readonly topologyBlend?: number;
-  /** Keeps nodes for the first allocation that cannot start for want of them: see {@link reserveFor}. Default true. */
+  /** Keeps nodes for the first allocation that cannot start for want of them. Default true. */
   readonly reservations?: boolean;
   /** How running work gives way where its tenant does not say; default `requeue`. */
   readonly preemption?: PreemptionMode;

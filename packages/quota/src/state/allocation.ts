@@ -89,7 +89,7 @@ export interface Allocation extends AllocationRequest {
   readonly wipes: boolean;
   /** Why it waits or how it ended; null when there is nothing to say. */
   readonly statusReason: string | null;
-  /** Node ids held now; empty unless {@link holdsNodes}. */
+  /** Node ids held now; empty unless it holds nodes in its state. */
   readonly assigned: readonly string[];
   /** The places of these nodes among the owners. Derived; never encoded. */
   readonly places: readonly number[];

@@ -9,7 +9,7 @@ export interface Call {
   readonly requestId: string;
 }
 
-/** A {@link Unit} that knows who acts: events it records need only say what happened. */
+/** A unit of work that knows who acts: events it records need only say what happened. */
 export interface GatewayUnit extends Unit {
   readonly call: Call;
   record(facts: AuditFacts): AuditEvent;

@@ -21,8 +21,8 @@ export interface ArchivedSegment extends SegmentName {
  * Archives what is due, segment by segment: each is in the archive, was read back from there and verified, and stands in the log (`audit.archive`) before
  * its events leave the store. Events that a sink has not heard stay. A crash anywhere leaves them in the store, in the archive or in both; the next run goes on.
  *
- * @param olderThan milliseconds that events stay at least
- * @param few whether few events wait for more
+ * @param given.olderThan milliseconds that events stay at least
+ * @param given.few whether few events wait for more
  */
 export async function archiveDueEvents(
   services: GroundServices,
