@@ -44,18 +44,9 @@ export function middleware(dispatch: Dispatch, options: MountOptions = {}): Requ
  * ```
  */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {
-  checkOptions("options", options, {
-    host: "string?",
-    port: "number",
-    tls: "object?",
-    requestTimeout: "number?",
-    idleTimeout: "number?",
-    grace: "number?",
-    proxyProtocol: "function?",
-  });
-  checkArgument("dispatch", dispatch, "function");
   const app = express();
+  const below = listener(app, dispatch, options);
   app.disable("x-powered-by");
   app.use(middleware(dispatch));
-  return listener(app, dispatch, options).listen();
+  return below.listen();
 }

@@ -76,17 +76,6 @@ function routeAll(app: FastifyInstance, handle: Handle): void {
  * ```
  */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {
-  checkOptions("options", options, {
-    host: "string?",
-    port: "number",
-    tls: "object?",
-    requestTimeout: "number?",
-    idleTimeout: "number?",
-    grace: "number?",
-    proxyProtocol: "function?",
-  });
-  checkArgument("dispatch", dispatch, "function");
-  checkArgument("options", options, "object");
   let below: Listener | undefined;
   const all: Handle = (request, reply) => void send(dispatch, request, reply, placeOf(request, 0));
   const app = fastify({

@@ -38,15 +38,7 @@ export function handler(dispatch: Dispatch, options: MountOptions & { readonly b
 
 /** Serves a dispatcher on `node:http` or `node:https` alone. */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {
-  checkOptions("options", options, {
-    host: "string?",
-    port: "number",
-    tls: "object?",
-    requestTimeout: "number?",
-    idleTimeout: "number?",
-    grace: "number?",
-    proxyProtocol: "function?",
-  });
-  checkArgument("dispatch", dispatch, "function");
-  return listener(handler(dispatch), dispatch, options).listen();
+  const below = listener((request, response) => handle(request, response), dispatch, options);
+  const handle = handler(dispatch);
+  return below.listen();
 }

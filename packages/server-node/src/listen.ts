@@ -35,7 +35,6 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
   });
   checkArgument("handler", handler, "function");
   checkArgument("dispatch", dispatch, "function");
-  checkArgument("options", options, "object");
   const {
     host = "127.0.0.1",
     port,

@@ -1,4 +1,4 @@
-import { CodedError, checkOptions } from "@seneschal/kernel";
+import { CodedError } from "@seneschal/kernel";
 import { openSignedPost, type SignedPostOptions } from "../webhook/open-signed-post.ts";
 import type { AuditSink } from "./audit-sink.ts";
 
@@ -7,14 +7,6 @@ import type { AuditSink } from "./audit-sink.ts";
  * first and last event; the same events may come in another batch after a failure, each with the same `seq`.
  */
 export function openWebhookSink(options: SignedPostOptions): AuditSink {
-  checkOptions("options", options, {
-    url: "string",
-    secret: "string",
-    now: "function",
-    timeoutMs: "number?",
-    guard: "object?",
-    ca: "string?",
-  });
   const { post, close } = openSignedPost(options);
   return {
     async send(messages, signal) {

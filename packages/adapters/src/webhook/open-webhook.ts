@@ -1,4 +1,3 @@
-import { checkOptions } from "@seneschal/kernel";
 import type { Notification, Notifier } from "@seneschal/kernel/ports";
 import { openSignedPost, type SignedPostOptions } from "./open-signed-post.ts";
 
@@ -7,14 +6,6 @@ import { openSignedPost, type SignedPostOptions } from "./open-signed-post.ts";
  * standardwebhooks.com recommends.
  */
 export function openWebhook(options: SignedPostOptions): Notifier {
-  checkOptions("options", options, {
-    url: "string",
-    secret: "string",
-    now: "function",
-    timeoutMs: "number?",
-    guard: "object?",
-    ca: "string?",
-  });
   const { post } = openSignedPost(options);
   return {
     notify: ({ id, type, at, payload }: Notification) =>

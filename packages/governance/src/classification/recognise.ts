@@ -54,20 +54,15 @@ interface Candidate {
  * ```
  */
 export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
-  checkOptions("options", options, {
-    entities: "object?",
-    country: "string?",
-    minScore: "number?",
-    strict: "boolean?",
-    hints: "array?",
-  });
-  checkArgument("text", text, "string");
-  checkArgument("recognisers", recognisers, "array");
   return resolveOverlaps(search(text, recognisers, options));
 }
 
 /** Every match with enough evidence, overlapping ones too. */
 export function candidates(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
+  return search(text, recognisers, options).map(({ finding }) => finding);
+}
+
+function search(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
   checkOptions("options", options, {
     entities: "object?",
     country: "string?",
@@ -77,10 +72,6 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
   });
   checkArgument("text", text, "string");
   checkArgument("recognisers", recognisers, "array");
-  return search(text, recognisers, options).map(({ finding }) => finding);
-}
-
-function search(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
   const folded = normalise(text);
   const digits = new TextDigits(folded.text);
   const found: Candidate[] = [];

@@ -1,9 +1,10 @@
-import { checkArgument, checkOptions } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import { termOf, wordsOf } from "../classification/lexicon.ts";
 import { governanceError } from "../errors.ts";
 import {
   BARE,
   checkRedaction,
+  checkRedactionOptions,
   joined,
   type Piece,
   type Redacted,
@@ -17,16 +18,7 @@ export type RedactionFormat = (typeof REDACTION_FORMATS)[number];
 
 /** Redacts a text of a format. Throws `validation_failed` for what is not of it. */
 export function redactAs(format: RedactionFormat, text: string, options: RedactionOptions): Redacted {
-  checkOptions("options", options, {
-    policy: "object",
-    recognisers: "array",
-    rules: "array",
-    keys: "object?",
-    hints: "array?",
-    whole: "string?",
-    country: "string?",
-    placeholders: "object?",
-  });
+  checkRedactionOptions(options);
   checkArgument("format", format, "string");
   checkArgument("text", text, "string");
   if (format === "json") return redactJson(text, options);
@@ -90,17 +82,6 @@ const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/g;
  * becomes a text. Throws `validation_failed` for what is no JSON.
  */
 export function redactJson(text: string, options: RedactionOptions): Redacted {
-  checkOptions("options", options, {
-    policy: "object",
-    recognisers: "array",
-    rules: "array",
-    keys: "object?",
-    hints: "array?",
-    whole: "string?",
-    country: "string?",
-    placeholders: "object?",
-  });
-  checkArgument("text", text, "string");
   checkRedaction(text, options);
   try {
     JSON.parse(text);
@@ -161,17 +142,6 @@ function jsonNumber(token: string, index: number, options: RedactionOptions): re
  * Redacts CSV (RFC 4180; comma, semicolon, tab or bar, by the first line): every field, with the name of its column. Quotation marks, separators and line ends stay as they are.
  */
 export function redactCsv(text: string, options: RedactionOptions): Redacted {
-  checkOptions("options", options, {
-    policy: "object",
-    recognisers: "array",
-    rules: "array",
-    keys: "object?",
-    hints: "array?",
-    whole: "string?",
-    country: "string?",
-    placeholders: "object?",
-  });
-  checkArgument("text", text, "string");
   checkRedaction(text, options);
   const firstLine = text.slice(0, text.indexOf("\n") < 0 ? text.length : text.indexOf("\n"));
   const delimiter = [",", ";", "\t", "|"].find((d) => firstLine.includes(d)) ?? ",";

@@ -75,6 +75,12 @@ const REPEATED_FROM = 4;
  * ```
  */
 export function redact(text: string, options: RedactionOptions): Redacted {
+  checkRedaction(text, options);
+  return joined(redactedPieces(text, options), options.policy);
+}
+
+/** Throws a TypeError that names the option. */
+export function checkRedactionOptions(options: RedactionOptions): void {
   checkOptions("options", options, {
     policy: "object",
     recognisers: "array",
@@ -85,18 +91,12 @@ export function redact(text: string, options: RedactionOptions): Redacted {
     country: "string?",
     placeholders: "object?",
   });
-  checkArgument("text", text, "string");
-  checkRedaction(text, options);
-  return joined(redactedPieces(text, options), options.policy);
 }
 
 /** What every way to redact asks of its arguments, once for a text or a file. */
 export function checkRedaction(text: string, options: RedactionOptions): void {
+  checkRedactionOptions(options);
   checkArgument("text", text, "string");
-  checkArgument("options", options, "object");
-  checkArgument("options.policy", options.policy, "object");
-  checkArgument("options.recognisers", options.recognisers, "array");
-  checkArgument("options.rules", options.rules, "array");
   checkRedactionRules(options.rules, options.policy, options.recognisers);
 }
 

@@ -15,9 +15,7 @@ import { Policy } from "./policy.ts";
  * ```
  */
 export function compile(sources: readonly Source[], options: CompileOptions = {}): Policy {
-  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
-  checkArgument("sources", sources, "array");
-  checkSources(sources);
+  checkCompile(sources, options);
   const { compiled, problems } = compileModules(sources, options);
   if (compiled === undefined) throw new RegoCompileError(problems);
   return new Policy(compiled, sources, options);
@@ -25,14 +23,14 @@ export function compile(sources: readonly Source[], options: CompileOptions = {}
 
 /** Every problem of the modules, none if they compile. Whatever the texts are, it does not throw. */
 export function check(sources: readonly Source[], options: CompileOptions = {}): readonly Problem[] {
-  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
-  checkArgument("sources", sources, "array");
-  checkSources(sources);
+  checkCompile(sources, options);
   return compileModules(sources, options).problems;
 }
 
 /** For who calls without types. */
-function checkSources(sources: readonly Source[]): void {
+function checkCompile(sources: readonly Source[], options: CompileOptions): void {
+  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
+  checkArgument("sources", sources, "array");
   const fits =
     Array.isArray(sources) && sources.every((source) => typeof source?.name === "string" && typeof source.source === "string");
   if (!fits) throw new TypeError("sources: expected an array of { name, source }, both of them strings");
