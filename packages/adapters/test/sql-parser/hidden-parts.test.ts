@@ -441,3 +441,80 @@ describe("SQL of every day is explained", () => {
     ],
   ])("a sentence is none: %s", (text) => expect(classifier.classify(text).tier).toBe("PUBLIC"));
 });
+
+describe("a query of plain names counts in whatever letters, wherever it stands", () => {
+  const places: readonly (readonly [place: (query: string) => string, dialect?: string])[] = [
+    [(query) => `use hr\ngo\n${query}\ngo`, "mssql"],
+    [(query) => `print 'x'\n${query}`, "mssql"],
+    [(query) => `SAVEPOINT a; ${query}`, "postgres"],
+    [(query) => `discard all; ${query}`, "postgres"],
+    [(query) => `close c; ${query}`],
+    [(query) => `release savepoint a; ${query};`],
+    [(query) => `set linesize 200\nspool x.csv\n${query};\nspool off`, "oracle"],
+    [(query) => `.headers on\n${query}`, "sqlite"],
+    [(query) => `add jar x.jar;\n${query}`, "hive"],
+    [(query) => `install json; load json;\n${query}`, "duckdb"],
+    [(query) => `create procedure p() begin ${query}; end`, "mysql"],
+    [(query) => `create event e on schedule every 1 hour do insert into log ${query}`, "mysql"],
+    [(query) => `create function f() returns setof int as $$ begin return query ${query}; end $$ language plpgsql`, "postgres"],
+    [(query) => `x := (${query})`, "oracle"],
+    [(query) => `RETURN QUERY ${query}`, "postgres"],
+    [(query) => `LOCKING TABLE t FOR ACCESS ${query}`, "teradata"],
+    [(query) => `Please run: ${query}`],
+    [(query) => `\`\`\`sql\n${query}\n\`\`\``],
+    [(query) => `mysql> ${query}`],
+    [(query) => `<sql>${query}</sql>`],
+    [(query) => `' union ${query} --`],
+    [(query) => JSON.stringify({ prompt: `run ${query}` })],
+    [(query) => `a,b\n1,${query}`],
+  ];
+
+  test.each(places)("%s", (place, dialect) => {
+    for (const query of [
+      "select q from vault7",
+      "SELECT q FROM vault7",
+      "select q from hr.vault7",
+      "select distinct a, q from vault7",
+    ]) {
+      const result = classifier.classify(place(query), dialect === undefined ? {} : { dialect });
+      expect([place(query), result.tier, result.reasoning]).toEqual([place(query), "RESTRICTED", result.reasoning]);
+    }
+    const salary = classifier.classify(place("select salary from emp"), dialect === undefined ? {} : { dialect });
+    expect([place("select salary from emp"), rank(salary) >= 1, salary.reasoning]).toEqual([
+      place("select salary from emp"),
+      true,
+      salary.reasoning,
+    ]);
+  });
+
+  test("a sentence is none", () => {
+    for (const text of [
+      "Please select the best paint from our range.",
+      "They select colours from the catalogue and go on.",
+      "You may select size, colour and material from any shelf.",
+    ])
+      expect([text, classifier.classify(text, {}).tier]).toEqual([text, "PUBLIC"]);
+  });
+});
+
+test("who names a dialect says that the text is for a database: what nobody reads is not public", () => {
+  for (const dialect of [
+    "postgres",
+    "mysql",
+    "mssql",
+    "oracle",
+    "snowflake",
+    "bigquery",
+    "clickhouse",
+    "hive",
+    "duckdb",
+    "sqlite",
+  ])
+    for (const text of ["zork the frobnicator", "reset all", "hello world", "create dictionary d (a UInt8) primary key a"])
+      counts(text, dialect);
+});
+
+test("a program that a copy runs may read anything", () => {
+  for (const text of ["COPY t FROM PROGRAM 'cat x'", "copy (select 1) to program 'psql'", "COPY t\nTO PROGRAM 'x'"])
+    expect([text, classifier.classify(text, { dialect: "postgres" }).tier]).toEqual([text, "RESTRICTED"]);
+});

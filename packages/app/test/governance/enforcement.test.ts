@@ -50,6 +50,15 @@ describe.each(servers)("queries with the obligations of their decision on %s", (
     expect([body.allowed, body.tables]).toEqual([true, ["public.refunds"]]);
   });
 
+  test("a table stands for none but those that its name may mean", async () => {
+    for (const sql of ["SELECT ssn FROM orders", "SELECT ssn FROM public.orders"]) {
+      const table = sql.split(" ").at(-1) ?? "";
+      const { status, body } = await enforce({ sql, resources: { [table]: "shop/refunds" } });
+      expect([status, body.error?.details.field ?? body.error?.details.issues]).toEqual([400, expect.anything()]);
+      expect((await enforce({ sql })).body.allowed).toBe(false);
+    }
+  });
+
   test.each<[string, object]>([
     ["what the policy denies", { sql: "SELECT ssn FROM orders" }],
     ["a table that nobody registered", { sql: "SELECT * FROM people" }],

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@seneschal/kernel";
 import { checkOptions } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
+import { dialectOf } from "../sql/dialect-of.ts";
 import { parseSql } from "../sql/parse-sql.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
@@ -10,7 +11,7 @@ import { confidenceOf, hiddenNames } from "./confidence.ts";
 import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
-import { innerEvidence, readSql, type SqlContext } from "./read-sql.ts";
+import { innerEvidence, plainQueryEvidence, readSql, type SqlContext } from "./read-sql.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
@@ -125,7 +126,8 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
 
   const catalogue = options.catalogue ?? (() => undefined);
   const reader: SqlContext = { sql: options.sql, policy, recognisers, catalogue, schemaOf: options.schemaOf };
-  const sql = readSql(reader, query, textOf(context["dialect"]));
+  const dialect = textOf(context["dialect"]);
+  const sql = readSql(reader, query, dialect);
   const json = sql === undefined ? jsonOf(query) : undefined;
   const rows = sql === undefined && json === undefined && !beginsLikeSql(query) ? csvOf(query) : undefined;
   if (sql !== undefined) {
@@ -137,14 +139,18 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
     const request = sql.idle ? requestOf(query) : undefined;
     if (request !== undefined) evidence.push(...requestEvidence(request, policy));
-    if (sql.unread || sql.idle) for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
+    if (sql.unread || sql.idle) {
+      for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
+      evidence.push(...plainQueryEvidence(reader, query));
+    }
   } else if (json !== undefined) {
     form = "json";
     evidence.push(...jsonEvidence(json, policy, recognisers, (leaf) => innerEvidence(reader, leaf)));
   } else if (rows !== undefined) {
     form = "csv";
-    evidence.push(...tableEvidence(rows, policy, recognisers));
-  } else if (options.sql !== undefined && readsLikeCommand(query, catalogue)) {
+    evidence.push(...tableEvidence(rows, policy, recognisers), ...plainQueryEvidence(reader, query));
+    // Who names a dialect says that it is for a database, whatever it looks like.
+  } else if (options.sql !== undefined && (dialectOf(dialect) !== undefined || readsLikeCommand(query, catalogue))) {
     form = "sql";
     operation = unreadOperation(query);
     evidence.push(...textEvidence(query, context, policy, recognisers), ...strangeEvidence(query, policy, catalogue));
@@ -181,7 +187,7 @@ function embeddedEvidence(reader: SqlContext, text: string): readonly Evidence[]
       : strangeEvidence(part, reader.policy, reader.catalogue);
   });
   const found = embeddedSql(text);
-  if (found === undefined || !hasSignsOfCode(found)) return between;
+  if (found === undefined || !hasSignsOfCode(found)) return [...between, ...plainQueryEvidence(reader, text)];
   for (const part of [found, found.split(/;|\n/, 1)[0] ?? ""]) {
     const { statements, failed } = parseSql(reader.sql, part);
     if (failed === 0 && statements.length > 0) return [...between, ...(readSql(reader, part)?.evidence ?? [])];

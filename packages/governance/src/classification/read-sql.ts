@@ -96,6 +96,8 @@ function evidenceOf(context: SqlContext, text: string, parsed: ParsedSql, depth:
     const reason = "the statement could not be read, so that the highest tier is assumed";
     evidence.push(...unreadEvidence(unread, reason, policy, catalogue));
   }
+  if (PROGRAM.test(text))
+    evidence.push(...unreadEvidence([text], "a program is run, and nobody knows what it reads", policy, catalogue));
   evidence.push(...strange.flatMap((part) => strangeEvidence(part, policy, catalogue)));
   return {
     evidence,
@@ -105,13 +107,33 @@ function evidenceOf(context: SqlContext, text: string, parsed: ParsedSql, depth:
   };
 }
 
+/** PostgreSQL's `COPY ... FROM PROGRAM` and `TO PROGRAM`. */
+const PROGRAM = /\bcopy\b[\s\S]{0,2000}?\b(?:from|to)\s+program\b/i;
+
 /** Texts in texts: so many in one another are read. */
 const MAX_DEPTH = 3;
 
 /** Evidence of a text inside another one that is a query itself; nothing for any other text. */
 export function innerEvidence(context: SqlContext, text: string, depth = 1): readonly Evidence[] {
   if (readsLikeQueryCode(text)) return queryCodeEvidence(text, context.policy);
-  return depth > MAX_DEPTH ? [] : (readSql(context, text, undefined, depth)?.evidence ?? []);
+  if (depth > MAX_DEPTH) return [];
+  return readSql(context, text, undefined, depth)?.evidence ?? plainQueryEvidence(context, text);
+}
+
+const NAME = String.raw`["\x60\[]?[\p{L}_][\p{L}\p{N}_$]*["\x60\]]?`;
+const PATH = String.raw`${NAME}(?:\.${NAME}){0,4}`;
+/** Columns by name from a table by name, and behind it the end or what goes on in SQL: nobody writes a sentence so. */
+const PLAIN_QUERY = new RegExp(
+  String.raw`\bselect\s{1,20}(?:distinct\s{1,20})?${PATH}(?:\s{0,20},\s{0,20}${PATH}){0,200}\s{1,20}from\s{1,20}(?!(?:the|an?|our|my|your|his|her|their|this|that|these|those|all|any|each|every|one|two|among)\b)${PATH}(?=\s{0,20}(?:$|[;),'"\x60<\n]|--|\b(?:where|order|group|limit|join|left|right|inner|cross|union|intersect|except|minus|having|as|on|for|offset|fetch|end|into|go)\b))`,
+  "giu",
+);
+const MAX_PLAIN = 20;
+
+/** Evidence of queries of plain names that stand anywhere in a text, in whatever letters: `select a, b from t` behind words that nobody reads. */
+export function plainQueryEvidence({ sql, policy, catalogue }: SqlContext, text: string): readonly Evidence[] {
+  if (sql === undefined) return [];
+  const found = [...text.matchAll(PLAIN_QUERY)].slice(0, MAX_PLAIN);
+  return found.flatMap(([query]) => sqlWordsEvidence(query, policy, catalogue));
 }
 
 /** What is code to a reading that is not understood, and a comment or a text to all that are. */

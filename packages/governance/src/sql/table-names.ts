@@ -5,7 +5,9 @@ import { foldedName } from "./folded-name.ts";
  * that say nothing about which table it is: empty ones (`db..orders`), a link (`orders@remote`), a partition (`orders$20260301`).
  */
 function nameParts(name: string): readonly string[] {
+  // A link may have dots of its own.
   const parts = foldedName(name)
+    .replace(/(?<=[^@/:\\])@[^@/:\\]*$/, "")
     .split(/[./:\\]+/)
     .map((part) => part.replace(/["'`[\]\s]+/g, ""))
     .filter((part) => part !== "");

@@ -53,11 +53,16 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
       }
     };
     const names = await recorded(classifier.tablesOf({ sql, dialect }, owner));
+    // Which of several resources a name means, only the caller can say; no other than those that it may mean.
     const tables = names.map((name) => {
+      const named = catalogue.graph.named(name);
       const given = Object.hasOwn(resources, name) ? resources[name] : undefined;
-      return { name, id: given ?? name, others: given === undefined ? catalogue.graph.named(name) : [] };
+      if (given !== undefined && named.length > 0 && !named.includes(given))
+        throw governanceError("validation_failed", `resources.${name}: none of what the name may mean`, {
+          field: `resources.${name}`,
+        });
+      return { name, id: given ?? name, others: given === undefined ? named : [] };
     });
-    // Which of several resources a name means, only the caller can say.
     sources = [...new Set(tables.flatMap(({ id, others }) => [id, ...others]))];
     const policy: CompiledPolicy = {
       packages: services.policy.packages,
