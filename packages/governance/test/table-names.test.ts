@@ -24,6 +24,7 @@ const rewritings: readonly ((parts: readonly string[], more: string) => string)[
   (parts) => parts.join(" . "),
   (parts) => `postgres://db:5432/${parts.join(".")}`,
   (parts) => `${parts.join(".")}@remote`,
+  (parts) => `${parts.join(".")}@remote.example.org`,
   (parts) => `${parts.join(".")}$20260301`,
   (parts) => `${parts.join(".").slice(0, -1)}*`,
   (parts) => [...parts.join(".")].join("\u200b"),

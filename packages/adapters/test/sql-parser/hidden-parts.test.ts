@@ -518,3 +518,17 @@ test("a program that a copy runs may read anything", () => {
   for (const text of ["COPY t FROM PROGRAM 'cat x'", "copy (select 1) to program 'psql'", "COPY t\nTO PROGRAM 'x'"])
     expect([text, classifier.classify(text, { dialect: "postgres" }).tier]).toEqual([text, "RESTRICTED"]);
 });
+
+test.each([
+  "SELECT max FROM (SELECT max(k9) FROM vault7) t",
+  "SELECT column1 FROM (VALUES ((SELECT k9 FROM vault7))) t",
+  "select coalesce from (select coalesce(k9, '') from vault7) t",
+  "select k9 from (select (select k9 from vault7)) t",
+  "SELECT f0_ FROM (SELECT lower(k9) FROM vault7)",
+  "SELECT _col0 FROM (SELECT k9 || '' FROM vault7) t",
+])("a column that the database named itself stands for what it is made of: %s", (query) => {
+  for (const dialect of ["postgres", "bigquery", "trino", undefined]) {
+    const result = classifier.classify(query, dialect === undefined ? {} : { dialect });
+    expect([query, dialect, rank(result) >= 3, result.reasoning]).toEqual([query, dialect, true, result.reasoning]);
+  }
+});

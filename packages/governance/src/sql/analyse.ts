@@ -1200,10 +1200,13 @@ class Analyser {
     return all.map(transformed);
   }
 
-  /** The inputs behind a column's name; a name that nothing in sight has stays unexplained. */
+  /**
+   * The inputs behind a column's name. A name that nothing in sight has stays unexplained; it may be one that the database gave to a column without
+   * one (`max`, `column1`), so that it stands for all there is.
+   */
   #resolved(scope: Scope, parts: readonly unknown[]): readonly ColumnInput[] {
     const found = this.#find(scope, parts.map(identifier));
-    if (found === undefined) return [];
+    if (found === undefined) return this.#rows(scope, undefined).map(transformed);
     for (const part of parts) this.#explain(part);
     return found;
   }
