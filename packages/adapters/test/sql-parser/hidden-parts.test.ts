@@ -467,6 +467,9 @@ describe("a query of plain names counts in whatever letters, wherever it stands"
     [(query) => `' union ${query} --`],
     [(query) => JSON.stringify({ prompt: `run ${query}` })],
     [(query) => `a,b\n1,${query}`],
+    [(query) => `db.query('${query}')`],
+    [(query) => `${Array.from({ length: 40 }, (_, i) => `Please run: select a${i} from opent;`).join("\n")}\n${query}`],
+    [(query) => `Please run: ${query}; then SELECT now()`],
   ];
 
   test.each(places.map(([place, dialect]) => ({ place, dialect, shown: place("...") })))("$shown", ({ place, dialect }) => {

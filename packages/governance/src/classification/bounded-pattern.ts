@@ -5,7 +5,7 @@ import type { Matcher } from "./recogniser.ts";
 const LONGEST = 255;
 
 /**
- * A pattern of a stranger, run by RE2: one search is linear in the text whatever the pattern says. Open repetitions end at 255 repetitions, so that all
+ * A pattern of a stranger, run by RE2: one search is linear in the text whatever the pattern says. Open repetitions end at 255, so that all
  * searches together are linear too (`y(.*z)?` would look to the end of the text from every `y`). `undefined` when it is no RE2 expression (no back references, no
  * lookaround), when its bounds multiply beyond what RE2 takes, or when it matches the empty text.
  */

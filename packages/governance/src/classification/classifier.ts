@@ -139,16 +139,13 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
     const request = sql.idle ? requestOf(query) : undefined;
     if (request !== undefined) evidence.push(...requestEvidence(request, policy));
-    if (sql.unread || sql.idle) {
-      for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
-      evidence.push(...plainQueryEvidence(reader, query));
-    }
+    if (sql.unread || sql.idle) for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
   } else if (json !== undefined) {
     form = "json";
     evidence.push(...jsonEvidence(json, policy, recognisers, (leaf) => innerEvidence(reader, leaf)));
   } else if (rows !== undefined) {
     form = "csv";
-    evidence.push(...tableEvidence(rows, policy, recognisers), ...plainQueryEvidence(reader, query));
+    evidence.push(...tableEvidence(rows, policy, recognisers));
     // Who names a dialect says that it is for a database, whatever it looks like.
   } else if (options.sql !== undefined && (dialectOf(dialect) !== undefined || readsLikeCommand(query, catalogue))) {
     form = "sql";
@@ -170,6 +167,8 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
       evidence.push(...requestEvidence(request, policy));
     }
   }
+  // Of statements that were read the tree has said it.
+  if (sql === undefined || sql.unread || sql.idle) evidence.push(...plainQueryEvidence(reader, query));
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
 }
 
@@ -187,7 +186,7 @@ function embeddedEvidence(reader: SqlContext, text: string): readonly Evidence[]
       : strangeEvidence(part, reader.policy, reader.catalogue);
   });
   const found = embeddedSql(text);
-  if (found === undefined || !hasSignsOfCode(found)) return [...between, ...plainQueryEvidence(reader, text)];
+  if (found === undefined || !hasSignsOfCode(found)) return between;
   for (const part of [found, found.split(/;|\n/, 1)[0] ?? ""]) {
     const { statements, failed } = parseSql(reader.sql, part);
     if (failed === 0 && statements.length > 0) return [...between, ...(readSql(reader, part)?.evidence ?? [])];

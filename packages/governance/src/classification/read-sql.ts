@@ -127,13 +127,12 @@ const PLAIN_QUERY = new RegExp(
   String.raw`\bselect\s{1,20}(?:distinct\s{1,20})?${PATH}(?:\s{0,20},\s{0,20}${PATH}){0,200}\s{1,20}from\s{1,20}(?!(?:the|an?|our|my|your|his|her|their|this|that|these|those|all|any|each|every|one|two|among)\b)${PATH}(?=\s{0,20}(?:$|[;),'"\x60<\n]|--|\b(?:where|order|group|limit|join|left|right|inner|cross|union|intersect|except|minus|having|as|on|for|offset|fetch|end|into|go)\b))`,
   "giu",
 );
-const MAX_PLAIN = 20;
 
 /** Evidence of queries of plain names that stand anywhere in a text, in whatever letters: `select a, b from t` behind words that nobody reads. */
 export function plainQueryEvidence({ sql, policy, catalogue }: SqlContext, text: string): readonly Evidence[] {
   if (sql === undefined) return [];
-  const found = [...text.matchAll(PLAIN_QUERY)].slice(0, MAX_PLAIN);
-  return found.flatMap(([query]) => sqlWordsEvidence(query, policy, catalogue));
+  const found = new Set([...text.matchAll(PLAIN_QUERY)].map(([query]) => query));
+  return [...found].flatMap((query) => sqlWordsEvidence(query, policy, catalogue));
 }
 
 /** What is code to a reading that is not understood, and a comment or a text to all that are. */
