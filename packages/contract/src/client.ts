@@ -107,15 +107,9 @@ interface AnyInput {
 export function client<C extends Contract>(contract: C, options: ClientOptions): Client<C> {
   checkOptions("options", options, { baseUrl: "string", fetch: "function", headers: "any", retries: "object?" });
   checkArgument("contract", contract, "object");
-  checkArgument("options", options, "object");
-  checkArgument("options.baseUrl", options.baseUrl, "string");
-  checkArgument("options.fetch", options.fetch, "function");
   const { retries } = options;
-  if (retries !== undefined) {
+  if (retries !== undefined)
     checkOptions("options.retries", retries, { newKey: "function", pause: "function", attempts: "number?" });
-    checkArgument("options.retries.newKey", retries.newKey, "function");
-    checkArgument("options.retries.pause", retries.pause, "function");
-  }
   const calls = Object.entries(contract).map(([id, route]) => {
     const keyed = retries !== undefined && takesKey(contract, route);
     return [id, (input: AnyInput = {}) => call(route, keyed, input, options)];

@@ -32,8 +32,6 @@ export interface PluginOptions extends MountOptions {
 export async function plugin(app: FastifyInstance, options: PluginOptions): Promise<void> {
   checkOptions("options", options, { dispatch: "function", prefix: "string?", unmatched: "string?" });
   checkArgument("app", app, "object");
-  checkArgument("options", options, "object");
-  checkArgument("options.dispatch", options.dispatch, "function");
   const { dispatch, unmatched = "answer" } = options;
   const depth = app.prefix.replace(/\/$/, "").split("/").length - 1;
   const handle: Handle = (request, reply) => {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { checkArgument, checkOptions } from "@seneschal/kernel";
+import { checkOptions } from "@seneschal/kernel";
 import { mountProcedures, mountProgram } from "./mount3.ts";
 import { type NfsProcedure, nfsProcedures, nfsProgram } from "./nfs3/procedures.ts";
 import { nfsStatus } from "./nfs3/status.ts";
@@ -34,7 +34,6 @@ export interface NfsClientOptions {
 /** Connects to a server that has NFS and MOUNT on one port. */
 export async function openNfsClient(options: NfsClientOptions): Promise<NfsClient> {
   checkOptions("options", options, { host: "string", port: "number", user: "object?", maxReply: "number?" });
-  checkArgument("options", options, "object");
   const { host, port, user, maxReply = 2 << 20 } = options;
   const socket = await new Promise<Socket>((resolve, reject) => {
     const opened = connect({ host, port }, () => resolve(opened));

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { NfsServer, NfsServerOptions } from "@seneschal/core/storage";
-import { checkArgument, checkOptions } from "@seneschal/kernel";
+import { checkOptions } from "@seneschal/kernel";
 import { answerCall, type CallServices } from "./answer-call.ts";
 import { createReplayCache } from "./replay-cache.ts";
 import { createRecordReader, frameRecord } from "./rpc/records.ts";
@@ -26,7 +26,6 @@ export async function serveNfs(options: NfsServerOptions): Promise<NfsServer> {
     onFailure: "function?",
     onConnection: "function?",
   });
-  checkArgument("options", options, "object");
   const services: CallServices = { ...options, replays: createReplayCache() };
   const sockets = new Set<Socket>();
   const running = new Set<Promise<unknown>>();

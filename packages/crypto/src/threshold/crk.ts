@@ -58,8 +58,6 @@ export interface CrkPublicJson {
  */
 export function dealCrk(options: { readonly threshold: number; readonly total: number; readonly random: Random }): CrkWithShares {
   checkOptions("options", options, { threshold: "number", total: "number", random: "function" });
-  checkArgument("options", options, "object");
-  checkArgument("options.random", options.random, "function");
   return deal(options, undefined);
 }
 
