@@ -1,7 +1,9 @@
 /** All services on embedded defaults, as `seneschal dev` runs them; the parent asks for the longest turn of their event loop since it last asked, and what they took of the processor. */
+
 import { openLogger } from "@seneschal/adapters/logging";
 import { startDev } from "@seneschal/app";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { turnMeter } from "./turn-meter.ts";
 
 const [dataDir = ""] = process.argv.slice(2);
@@ -10,6 +12,7 @@ const running = await startDev({
   dataDir,
   portBase: "any",
   serve,
+  serveS3,
   log: openLogger({ level: "silent" }),
   version: "bench",
   change: (config) => {

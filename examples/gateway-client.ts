@@ -1,4 +1,5 @@
 /** A typed client of a gateway over mTLS, and of a scheduler with a token: retried without doing anything twice, lists page by page. */
+
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,11 +12,12 @@ import { gatewayContract } from "@seneschal/contract/gateway";
 import { schedulerContract } from "@seneschal/contract/scheduler";
 import { isCoded } from "@seneschal/kernel";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 
 // A server to call: what `seneschal dev` starts, with its certificates, tokens and addresses.
 const dataDir = await mkdtemp(join(tmpdir(), "client-"));
 const log = openLogger({ level: "error" });
-const dev = await startDev({ dataDir, portBase: "any", serve, log, version: "example" });
+const dev = await startDev({ dataDir, portBase: "any", serve, serveS3, log, version: "example" });
 const { base_urls, organizations, ca: caFile } = dev.credentials;
 const { gateway: gatewayUrl = "", scheduler: schedulerUrl = "" } = base_urls;
 const acme = organizations["acme"];

@@ -2,9 +2,10 @@
 import { buildService } from "@seneschal/app";
 import { storageService } from "@seneschal/app/storage";
 import { openNfsClient, serveNfs } from "@seneschal/server-nfs";
+import { serveS3 } from "@seneschal/server-s3";
 
 const bucket = { path: "/reports", tenant: "acme", bucket: "reports", clients: ["127.0.0.1"] };
-const storage = await buildService(storageService("./data", serveNfs), {
+const storage = await buildService(storageService("./data", { serveS3, serveNfs }), {
   database: { kind: "memory" },
   cluster: { kind: "memory" },
   vault: { passphrase: "for an example" },

@@ -20,7 +20,8 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { openAuthorisation } from "@seneschal/app/platform";
-import { createCredentials, openBucketPolicies, openStorageNode, serveS3, storageSchema } from "@seneschal/app/storage";
+import { createCredentials, openS3, openStorageNode, storageSchema } from "@seneschal/app/storage";
+import { serveS3 } from "@seneschal/server-s3";
 import { type Bench, type BenchResult, rate } from "../bench.ts";
 import { runClient } from "../run-client.ts";
 import type { S3Load, S3LoadReport } from "../s3-client.ts";
@@ -89,15 +90,15 @@ async function openNode(directory: string) {
   await node.tenants.create("bench", { dedup: true }, operator);
   const credentials = createCredentials(node.context, vault);
   const keys = await credentials.create("bench", operator);
-  const gateway = await serveS3({
-    services: node.objects,
+  const engine = embeddedPolicyEngine();
+  const gateway = await openS3({
+    settings: { host: "127.0.0.1", port: 0 },
+    node,
     credentials,
-    authorisation: await openAuthorisation({ engine: embeddedPolicyEngine(), service: "storage", source: undefined }),
-    policies: await openBucketPolicies(embeddedPolicyEngine()),
+    authorisation: await openAuthorisation({ engine, service: "storage", source: undefined }),
+    engine,
     log,
-    host: "127.0.0.1",
-    port: 0,
-    connections: node.connections,
+    serveS3,
   });
   return { node, store, keys, gateway };
 }

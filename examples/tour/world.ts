@@ -5,6 +5,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { type DevCredentialsFile, startDev } from "@seneschal/app";
 import { devIssuer } from "@seneschal/app/gateway";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 
 /** A reference server with all services on free ports of this machine, everything below one temporary directory. */
 export interface World {
@@ -28,7 +29,7 @@ export interface World {
 export async function openWorld(): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), "seneschal-tour-"));
   const log = openLogger({ level: "error" });
-  const running = await startDev({ dataDir: dir, portBase: "any", organizations: [], serve, log, version: "tour" });
+  const running = await startDev({ dataDir: dir, portBase: "any", organizations: [], serve, serveS3, log, version: "tour" });
   const { credentials } = running;
   const issuer = devIssuer(await readFile(join(dir, "dev", "issuer-key.pem"), "utf8"));
   return {

@@ -1,8 +1,8 @@
-import { parseRange } from "../../packages/app/src/storage/s3/range.ts";
-import { requestBody } from "../../packages/app/src/storage/s3/request-body.ts";
-import { signatureClaim } from "../../packages/app/src/storage/s3/signature-claim.ts";
-import { splitTarget, type Verified, verifySignature } from "../../packages/app/src/storage/s3/sigv4.ts";
-import { escapeXml, parseXml, type XmlElement } from "../../packages/app/src/storage/s3/xml.ts";
+import { parseRange } from "../../packages/server-s3/src/range.ts";
+import { requestBody } from "../../packages/server-s3/src/request-body.ts";
+import { signatureClaim } from "../../packages/server-s3/src/signature-claim.ts";
+import { splitTarget, type Verified, verifySignature } from "../../packages/server-s3/src/sigv4.ts";
+import { escapeXml, parseXml, type XmlElement } from "../../packages/server-s3/src/xml.ts";
 import { type FuzzTarget, law, orRefused, orRefusedLater, textOf } from "../target.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -26,7 +26,7 @@ const bounds = [
   "packages/app/src/platform/health.ts",
   "packages/app/src/platform/phases.ts",
   "packages/app/src/storage/data/memory-budget.ts",
-  "packages/app/src/storage/s3/serve-s3.ts",
+  "packages/server-s3/src/serve-s3.ts",
   "packages/app/src/storage/within.ts",
   "packages/server-nfs/src/serve-nfs.ts",
   "packages/server-node/src/listen.ts",

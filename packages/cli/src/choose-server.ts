@@ -1,5 +1,5 @@
 import type { Serve } from "@seneschal/contract";
-import type { ServeNfs } from "@seneschal/core/storage";
+import type { ServeNfs, ServeS3 } from "@seneschal/core/storage";
 
 /** The binding of the named framework; only the chosen one is loaded. */
 export async function chooseServer(http: "fastify" | "express"): Promise<Serve> {
@@ -9,3 +9,6 @@ export async function chooseServer(http: "fastify" | "express"): Promise<Serve> 
 
 /** The NFS server; loaded where something is exported. */
 export const serveNfs: ServeNfs = async (options) => (await import("@seneschal/server-nfs")).serveNfs(options);
+
+/** The S3 server; loaded where there is a storage service. */
+export const serveS3: ServeS3 = async (options) => (await import("@seneschal/server-s3")).serveS3(options);

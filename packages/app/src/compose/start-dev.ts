@@ -28,13 +28,14 @@ export async function startDev(
     http: "string?",
     organizations: "array?",
     serve: "function",
+    serveS3: "function?",
     serveNfs: "function?",
     whenSealed: "function?",
     signal: "object?",
     change: "function?",
   });
   const { change = (config) => config, ...rest } = options;
-  const { serve, serveNfs, whenSealed, signal, ...directory } = rest;
+  const { serve, serveS3, serveNfs, whenSealed, signal, ...directory } = rest;
   const { dataDir, portBase, http, organizations, ...process } = rest;
   const prepared = await prepareDev(directory);
   const config = change(prepared.config);

@@ -4,10 +4,11 @@ import { type Logger, setLogLevel } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
-import type { ServeNfs } from "@seneschal/core/storage";
+import type { ServeNfs, ServeS3 } from "@seneschal/core/storage";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CertificateRenewal } from "../gateway/service.ts";
 import { type AuthSettings, inRanges, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
+import type { StorageServers } from "../storage/service.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
@@ -33,6 +34,8 @@ export interface ProcessOptions {
   readonly serve: Serve;
   readonly log: Logger;
   readonly version: string;
+  /** Serves the buckets of the storage service, which does not start without. */
+  readonly serveS3?: ServeS3;
   /** Serves the exports of the storage service. */
   readonly serveNfs?: ServeNfs;
   /** Told whenever a service waits for the operators of its vault. */
@@ -47,12 +50,13 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     serve: "function",
     log: "object",
     version: "string",
+    serveS3: "function?",
     serveNfs: "function?",
     whenSealed: "function?",
     signal: "object?",
   });
   checkArgument("config", config, "object");
-  const { serve, log, version, signal, serveNfs } = options;
+  const { serve, log, version, signal } = options;
   const { endpoint, headers, sample_ratio: sampleRatio } = config.telemetry;
   const onProblem = (problem: string): void => log.warn({ problem }, "traces are not sent");
   const telemetry =
@@ -89,7 +93,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       server,
       database,
       trustedCa,
-    } = await parts[name](named(config, name, prepared), serveNfs, renewal);
+    } = await parts[name](named(config, name, prepared), options, renewal);
     return startService(definition, own, {
       serve,
       clock: systemClock,
@@ -136,7 +140,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       throw new CodedError("config_invalid", "services are not begun or ended while the process runs");
     const apply: (() => void)[] = [];
     for (const [index, name] of config.services.entries()) {
-      const { config: own, server, trustedCa } = await parts[name](named(next, name, prepared));
+      const { config: own, server, trustedCa } = await parts[name](named(next, name, prepared), options);
       const change = await running[index]?.prepareReload(own, await listenOptions(server, next.auth, trustedCa));
       if (change !== undefined) apply.push(change);
     }
@@ -183,7 +187,7 @@ interface Parts {
 
 /** A service is loaded when it is started: one that is not configured costs nothing. */
 const parts: Readonly<
-  Record<ServiceName, (config: ProcessConfig, serveNfs?: ServeNfs, renewal?: CertificateRenewal) => Promise<Parts>>
+  Record<ServiceName, (config: ProcessConfig, servers: Partial<StorageServers>, renewal?: CertificateRenewal) => Promise<Parts>>
 > = {
   gateway: async ({ gateway, auth, data_dir }, _, renewal) => {
     const { gatewayService } = await import("../gateway/service.ts");
@@ -199,13 +203,14 @@ const parts: Readonly<
     const config = { ...scheduler, storage: database, auth, log, scheduling };
     return { definition: schedulerService(), config, server: scheduler.server, database };
   },
-  storage: async ({ storage, data_dir }, serveNfs) => {
+  storage: async ({ storage, data_dir }, { serveS3, serveNfs }) => {
+    if (serveS3 === undefined) throw new CodedError("config_invalid", "storage: this process was built without an S3 server");
     const { storageService } = await import("../storage/service.ts");
     const { dataPathSettings } = await import("../storage/grpc/open-data-path.ts");
     // Admins of the cluster have certificates of the cluster's CA.
     const { ca } = dataPathSettings(storage.grpc, process.env);
     const { server, database } = storage;
-    return { definition: storageService(data_dir, serveNfs), config: storage, server, database, trustedCa: ca };
+    return { definition: storageService(data_dir, { serveS3, serveNfs }), config: storage, server, database, trustedCa: ca };
   },
 };
 

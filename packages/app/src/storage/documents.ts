@@ -1,14 +1,4 @@
-import type {
-  BucketQuota,
-  BucketUsage,
-  CorsRule,
-  DefaultRetention,
-  LifecycleRule,
-  NotificationRule,
-  ObjectNotice,
-  Retention,
-  Website,
-} from "@seneschal/core/storage";
+import type { BucketUsage, ObjectNotice, ObjectVersion, UploadPart } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
@@ -57,110 +47,14 @@ export type Body =
   | { readonly kind: "none" };
 
 /** A version of a key: the current one lies in `storage_objects`, those before it in `storage_versions`. */
-export interface ObjectDoc extends JsonObject {
-  readonly bucket: string;
-  readonly key: string;
-  readonly tenant: string;
-  readonly size: number;
-  readonly etag: string;
-  readonly content_type: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly meta: Readonly<Record<string, string>>;
-  readonly modified_at: number;
+export interface ObjectDoc extends ObjectVersion {
   readonly body: Body & JsonObject;
-  /** Absent: the version `null`, of a bucket that had no versions when it was written. */
-  readonly version_id?: string;
-  /** Orders the versions of a key, the latest has the greatest; absent: `modified_at`. */
-  readonly ordinal?: number;
-  readonly delete_marker?: boolean;
-  /** Since when it is not the current version. */
-  readonly superseded_at?: number;
-  readonly tags?: Tags;
-  readonly retention?: Retention & JsonObject;
-  readonly legal_hold?: boolean;
-  /** Absent: by keys of the cluster and the tenant alone. */
-  readonly encryption?: ObjectEncryption & JsonObject;
 }
 
-/** In the order of their keys. */
-export type Tags = readonly (JsonObject & { readonly key: string; readonly value: string })[];
-
-/** What a client asked for besides the encryption that everything has. */
-export type ObjectEncryption =
-  /** With the name of the tenant's key, which every object of the tenant is under. */
-  | { readonly kind: "aws:kms"; readonly key_id: string }
-  /** Under a key that the client keeps: `check` tells whether a key is the one. */
-  | { readonly kind: "customer"; readonly salt: string; readonly check: string };
-
-export interface PartDoc extends JsonObject {
-  readonly upload: string;
-  readonly number: number;
-  readonly size: number;
-  readonly etag: string;
-  readonly modified_at: number;
+export interface PartDoc extends UploadPart {
   readonly chunks: readonly ChunkRef[];
-  /** Verified checksums, base64, by algorithm. */
-  readonly checksums?: Readonly<Record<string, string>>;
   /** Of a part under a client's key: what its key stream is derived from. */
   readonly salt?: string;
-}
-
-/** What a multipart upload begins with. */
-export interface UploadDraft {
-  readonly bucket: string;
-  readonly key: string;
-  readonly tenant: string;
-  readonly content_type: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly meta: Readonly<Record<string, string>>;
-  /** What was asked for: an algorithm by its header suffix, and what the object's checksum is made of. */
-  readonly checksum?: UploadChecksum;
-  readonly tags?: Tags;
-  readonly retention?: Retention & JsonObject;
-  readonly legal_hold?: boolean;
-  readonly encryption?: ObjectEncryption & JsonObject;
-}
-
-export interface UploadChecksum extends JsonObject {
-  readonly algorithm: string;
-  readonly type: "COMPOSITE" | "FULL_OBJECT";
-}
-
-export interface UploadDoc extends UploadDraft, JsonObject {
-  readonly bucket: string;
-  readonly key: string;
-  readonly tenant: string;
-  readonly content_type: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly meta: Readonly<Record<string, string>>;
-  readonly started_at: number;
-}
-
-export interface BucketDoc extends JsonObject {
-  readonly name: string;
-  readonly tenant: string;
-  readonly created_at: number;
-  readonly region: string;
-  /** Set while a deletion looks whether the bucket is empty: no write may begin or commit. */
-  readonly deleting: boolean;
-  /** Absent: never enabled. */
-  readonly versioning?: Versioning;
-  /** Set once a bucket has object lock, which stays; `default`: what new versions get that name nothing else. */
-  readonly object_lock?: { readonly default?: DefaultRetention & JsonObject };
-  readonly tags?: Tags;
-  /** What new objects get that name nothing else. */
-  readonly encryption?: ObjectEncryption & JsonObject;
-  /** The policy document as it was given. */
-  readonly policy?: string;
-  readonly lifecycle?: readonly (LifecycleRule & JsonObject)[];
-  readonly public_access_block?: Readonly<Record<string, boolean>>;
-  readonly cors?: readonly (CorsRule & JsonObject)[];
-  /** Absent: the bucket is no website. */
-  readonly website?: Website & JsonObject;
-  /** Absent: no limit, and what the bucket holds is not counted. */
-  readonly quota?: BucketQuota & JsonObject;
-  /** Absent: nothing is told. */
-  readonly notifications?: readonly (NotificationRule & JsonObject)[];
 }
 
 /** What a webhook has not heard of yet; it is made with the change that it tells of, and goes when it was heard of. */
@@ -187,8 +81,6 @@ export interface UsageDoc extends BucketUsage, JsonObject {
     readonly last?: readonly [lead: string, order: number, id: string];
   };
 }
-
-export type Versioning = "Enabled" | "Suspended";
 
 export interface TenantDoc extends JsonObject {
   readonly id: string;

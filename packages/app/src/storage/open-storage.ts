@@ -10,7 +10,7 @@ import type { PortableKeys } from "@seneschal/adapters/vault";
 import { openSignedPost } from "@seneschal/adapters/webhook";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
-import type { Durability, NfsServer, ServeNfs } from "@seneschal/core/storage";
+import type { Durability, NfsServer, S3Server, ServeNfs, ServeS3 } from "@seneschal/core/storage";
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import {
@@ -33,10 +33,9 @@ import { checkCertificates } from "./grpc/authenticate-peer.ts";
 import { type NodePorts, openNodePorts, readDataPathTls } from "./grpc/open-data-path.ts";
 import { openRevocationFile } from "./grpc/revocation-file.ts";
 import { openBackups } from "./jobs/open-backups.ts";
+import { createCredentials } from "./keys/credentials.ts";
 import { openStorageNode, type StorageNode } from "./node.ts";
-import { openBucketPolicies } from "./s3/authorise.ts";
-import { createCredentials } from "./s3/credentials.ts";
-import { type S3Gateway, type S3GatewayOptions, serveS3 } from "./s3/serve-s3.ts";
+import { openS3, type S3Settings } from "./open-s3.ts";
 import type { StorageConfig } from "./settings.ts";
 import { shardStore } from "./shard-store.ts";
 import { dashboardHandlers } from "./ui/dashboard-handlers.ts";
@@ -48,7 +47,7 @@ export interface Storage extends BuiltService {
   readonly node: StorageNode;
   readonly admin: AdminServices;
   /** Once started. */
-  readonly gateway: () => S3Gateway | undefined;
+  readonly gateway: () => S3Server | undefined;
   /** Once started, when it is configured. */
   readonly ports: () => NodePorts | undefined;
 }
@@ -61,6 +60,8 @@ export interface StorageParts {
   readonly vault: Vault & Partial<PortableKeys>;
   readonly vaultFor?: (tenant: string) => Vault;
   readonly directory: string;
+  /** Speaks S3. */
+  readonly serveS3: ServeS3;
   /** Speaks NFS, where something is exported. */
   readonly serveNfs?: ServeNfs | undefined;
 }
@@ -73,7 +74,8 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const config = storageInForce(settings, process.env);
   const { clock, random, log } = platform;
   const nodeId = config.node_id;
-  const { serveNfs } = parts;
+  const { serveS3, serveNfs } = parts;
+  checkArgument("parts.serveS3", serveS3, "function");
   if (config.nfs.exports.length > 0 && serveNfs === undefined)
     throw new CodedError("config_invalid", "storage.nfs.exports: this process was built without an NFS server");
   // With etcd, PostgreSQL and devices elsewhere nothing else makes it; how full its disk is counts all the same.
@@ -174,7 +176,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     const metric = platform.metrics.registry.getSingleMetric(name);
     if (metric !== undefined) node.metrics.registry.registerMetric(metric);
   }
-  let gateway: S3Gateway | undefined;
+  let gateway: S3Server | undefined;
   let ports: NodePorts | undefined;
   let nfs: NfsServer | undefined;
   return {
@@ -232,23 +234,18 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       const { host, port } = config.s3;
       const s3Tls = await readS3Tls(config.s3);
       const secured = s3Tls === undefined ? {} : { tls: s3Tls };
-      gateway = await serveS3({
-        services: node.objects,
-        credentials,
-        authorisation,
-        policies: await openBucketPolicies(engine),
+      const settings: S3Settings = {
+        host,
+        port,
         domain: config.s3.domain,
         websiteDomain: config.s3.website_domain,
         signatureV2: config.s3.signature_v2,
-        log,
-        host,
-        port,
         ...secured,
         readTimeoutMs: config.s3.read_timeout,
         idleTimeoutMs: config.s3.idle_timeout,
         maxConnections: config.s3.max_connections,
-        connections: node.connections,
-      });
+      };
+      gateway = await openS3({ settings, node, credentials, authorisation, engine, log, serveS3 });
       if (serveNfs !== undefined && config.nfs.exports.length > 0)
         nfs = await openNfs({ config: config.nfs, node, authorisation, log, serveNfs });
       ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles);
@@ -319,7 +316,7 @@ async function openDevices(config: StorageConfig, list: StorageConfig["devices"]
 }
 
 /** Certificate and key of the S3 port. Throws `TypeError` when one of the two is missing. */
-async function readS3Tls({ tls_cert, tls_key }: StorageConfig["s3"]): Promise<S3GatewayOptions["tls"]> {
+async function readS3Tls({ tls_cert, tls_key }: StorageConfig["s3"]): Promise<S3Settings["tls"]> {
   if (tls_cert === undefined && tls_key === undefined) return undefined;
   if (tls_cert === undefined || tls_key === undefined) throw new TypeError("storage.s3 needs both tls_cert and tls_key");
   return { cert: await readFile(tls_cert, "utf8"), key: await readFile(tls_key, "utf8") };

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { storageContract, storageInfo } from "@seneschal/contract/storage";
-import type { ServeNfs } from "@seneschal/core/storage";
+import type { ServeNfs, ServeS3 } from "@seneschal/core/storage";
+import { checkOptions } from "@seneschal/kernel";
 import type { AuditEntry, Vault } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
 import { openVault, openVaultServer } from "../compose/open-vault.ts";
@@ -13,18 +14,24 @@ import { openClusterLog } from "./cluster/open-cluster-log.ts";
 import { openStorage } from "./open-storage.ts";
 import { storageSchema } from "./schema.ts";
 
-/**
- * The storage service with its metadata, devices and vault below `dataDir`, for `buildService` or `startService`. `serveNfs`: what serves its
- * exports, `serveNfs` of `@seneschal/server-nfs`.
- */
-export function storageService(dataDir: string, serveNfs?: ServeNfs) {
+/** What speaks the protocols of a storage node's ports. */
+export interface StorageServers {
+  /** `serveS3` of `@seneschal/server-s3`. */
+  readonly serveS3: ServeS3;
+  /** `serveNfs` of `@seneschal/server-nfs`, where something is exported. */
+  readonly serveNfs?: ServeNfs | undefined;
+}
+
+/** The storage service with its metadata, devices and vault below `dataDir`, for `buildService` or `startService`. */
+export function storageService(dataDir: string, servers: StorageServers) {
+  checkOptions("servers", servers, { serveS3: "function", serveNfs: "function?" });
   return defineService({
     name: "storage",
     contract: storageContract,
     settings: storageServiceSettings,
     info: storageInfo,
     livePath: "/health",
-    build: (config, platform) => build(config, platform, dataDir, serveNfs),
+    build: (config, platform) => build(config, platform, dataDir, servers),
   });
 }
 
@@ -38,7 +45,7 @@ async function build(
   config: StorageServiceConfig,
   platform: Platform,
   dataDir: string,
-  serveNfs: ServeNfs | undefined,
+  servers: StorageServers,
 ): Promise<BuiltService> {
   const { database, vault: vaultConfig, tenant_vaults, ...own } = config;
   const { clock, random, operators } = platform;
@@ -66,7 +73,7 @@ async function build(
     for (const [tenant, settings] of Object.entries(tenant_vaults))
       tenantVaults.set(tenant, await openVaultServer(settings, clock));
     const vaultFor = (tenant: string): Vault => tenantVaults.get(tenant) ?? vault;
-    const storage = await openStorage(own, platform, { store, clusterLog, vault, vaultFor, directory, serveNfs });
+    const storage = await openStorage(own, platform, { store, clusterLog, vault, vaultFor, directory, ...servers });
     return sinks.around({
       ...storage,
       ...(seal === undefined ? {} : { seal }),

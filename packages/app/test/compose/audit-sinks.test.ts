@@ -8,6 +8,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { systemRandom } from "@seneschal/adapters/system";
 import type { AuditMessage } from "@seneschal/core/audit";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { prepareData } from "../../src/compose/prepare-data.ts";
 import { processSettings } from "../../src/compose/process-settings.ts";
@@ -77,7 +78,7 @@ it("what a service records is told as it is stored: by the gateway over TLS on b
       audit_sinks: { file: { kind: "file", path: join(dir, "storage.jsonl"), from: "beginning" } },
     },
   });
-  running = await startProcess(config, { serve, log: openLogger({ level: "silent" }), version: "test" });
+  running = await startProcess(config, { serve, serveS3, log: openLogger({ level: "silent" }), version: "test" });
   const [gateway = "", governance = "", storage = ""] = running.services.map(({ url }) => url);
   const bearer = (token: string) => ({ authorization: `Bearer ${token}`, "content-type": "application/json" });
   await fetch(`${gateway}/api/v1/workspaces`, { headers: bearer("eyJhbGciOiJIUzI1NiJ9.e30.c2VjcmV0LXNpZ25hdHVyZQ") });
@@ -139,7 +140,7 @@ it("while a required sink is too far behind every request that may record is a 5
     data_dir: join(dir, "data"),
     gateway: { server: { port: 0 }, audit_sinks: { disk: { kind: "file", path, required: true, max_lag: "5s" } } },
   });
-  running = await startProcess(config, { serve, log: openLogger({ level: "silent" }), version: "test" });
+  running = await startProcess(config, { serve, serveS3, log: openLogger({ level: "silent" }), version: "test" });
   const url = running.services[0]?.url ?? "";
   const ask = async (route: string) => {
     const response = await fetch(`${url}${route}`, { headers: { authorization: "Bearer none" } });

@@ -6,6 +6,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { startVaultEmulator, type VaultEmulator } from "@seneschal/adapters/vault/emulator";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { checkConfig } from "../../src/compose/check-config.ts";
 import { rekeyServiceVault } from "../../src/compose/operate-vault.ts";
@@ -41,7 +42,7 @@ const transit = async (keyName = "autounseal") => {
   });
 };
 const starts = async (config: Parameters<typeof startProcess>[0]): Promise<string> => {
-  const running = await startProcess(config, { serve, log, version: "test" });
+  const running = await startProcess(config, { serve, serveS3, log, version: "test" });
   const [service] = running.services;
   const answer = await fetch(`${service?.url}/sys/seal-status`);
   const { type, sealed } = (await answer.json()) as { type: string; sealed: boolean };

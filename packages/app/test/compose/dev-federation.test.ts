@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serve } from "@seneschal/server-express";
+import { serveS3 } from "@seneschal/server-s3";
 import { expect, it, onTestFinished } from "vitest";
 import { startDev } from "../../src/index.ts";
 import { federate } from "../gateway/federated.ts";
@@ -15,7 +16,16 @@ async function openInstance(org: string) {
   const dataDir = await mkdtemp(join(tmpdir(), `seneschal-dev-${org}-`));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const log = openLogger({ level: "silent" });
-  const options = { dataDir, portBase: "any", http: "express", serve, log, version: "test", organizations: [org] } as const;
+  const options = {
+    dataDir,
+    portBase: "any",
+    http: "express",
+    serve,
+    serveS3,
+    log,
+    version: "test",
+    organizations: [org],
+  } as const;
   const running = await startDev(options);
   onTestFinished(() => running.stop());
   const { ca, base_urls, organizations } = running.credentials;

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
+import { serveS3 } from "@seneschal/server-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type * as z from "zod";
 import { gatewayService } from "../../src/gateway/index.ts";
@@ -21,7 +22,7 @@ const services: readonly (readonly [string, () => ServiceDefinition<z.ZodObject>
   ["gateway", () => gatewayService(dir) as never],
   ["governance", () => governanceService(dir) as never],
   ["scheduler", () => schedulerService() as never],
-  ["storage", () => storageService(dir) as never],
+  ["storage", () => storageService(dir, { serveS3 }) as never],
 ];
 
 describe.each(services)("settings of the %s that an application gives", (_, definition) => {

@@ -6,6 +6,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { systemRandom } from "@seneschal/adapters/system";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bootstrapInstance } from "../../src/compose/bootstrap-instance.ts";
 import { prepareData } from "../../src/compose/prepare-data.ts";
@@ -46,7 +47,7 @@ describe.each([
     for (const trusted_ca of [undefined, corporate]) {
       const config = settings({ auth: { mtls: { enabled: true, ...(trusted_ca && { trusted_ca }) } } });
       const made = await bootstrap(config);
-      const running = await startProcess(config, { serve, log, version });
+      const running = await startProcess(config, { serve, serveS3, log, version });
       const [ca, cert, key] = await Promise.all(
         [made.ca, made.admin.certificate, made.admin.key].map((at) => readFile(at, "utf8")),
       );
@@ -110,12 +111,12 @@ describe("server.instance_id", () => {
   it("stays with the data: another one is refused by both names, and the data opens as before", async () => {
     const { instance_id } = await bootstrap(settings());
     const other = settings({ server: { instance_id: "acme-prod" } });
-    const refused = await startProcess(other, { serve: fastify, log, version }).catch((error: unknown) => error);
+    const refused = await startProcess(other, { serve: fastify, serveS3, log, version }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "config_invalid", details: { configured: "acme-prod", stored: instance_id } });
     expect(String(refused)).toContain("acme-prod");
     expect(String(refused)).toContain(instance_id);
     for (const server of [{}, { instance_id }])
-      await (await startProcess(settings({ server }), { serve: fastify, log, version })).stop();
+      await (await startProcess(settings({ server }), { serve: fastify, serveS3, log, version })).stop();
   });
 
   it("of data of before it was kept is what the root is called", async () => {
@@ -129,10 +130,10 @@ describe("server.instance_id", () => {
     await store.commit({ commitId: "forget", puts: [], dels: [{ coll: "instances", id: "this" }], checks: [], audit: [] });
     await store.close();
     await expect(
-      startProcess(settings({ server: { instance_id: "new" } }), { serve: fastify, log, version }),
+      startProcess(settings({ server: { instance_id: "new" } }), { serve: fastify, serveS3, log, version }),
     ).rejects.toMatchObject({
       details: { configured: "new", stored: "old-name" },
     });
-    await (await startProcess(settings(), { serve: fastify, log, version })).stop();
+    await (await startProcess(settings(), { serve: fastify, serveS3, log, version })).stop();
   });
 });

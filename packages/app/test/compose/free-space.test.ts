@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { expect, it } from "vitest";
 import { freeSpace } from "../../src/compose/free-space.ts";
 import { prepareData } from "../../src/compose/prepare-data.ts";
@@ -23,7 +24,7 @@ it("a disk with less room than is set is said by the health of each service that
       gateway: { server: { port: 0 } },
       scheduler: { server: { port: 0 } },
     });
-    const running = await startProcess(config, { serve, log, version: "test" });
+    const running = await startProcess(config, { serve, serveS3, log, version: "test" });
     try {
       return await Promise.all(
         running.services.map(async ({ url }) => ({

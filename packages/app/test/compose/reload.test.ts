@@ -6,6 +6,7 @@ import { mtlsFetch } from "@seneschal/adapters/http";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { bootstrapInstance } from "../../src/compose/bootstrap-instance.ts";
 import { type ProcessConfig, processSettings } from "../../src/compose/process-settings.ts";
@@ -58,7 +59,7 @@ async function start(serve: typeof fastify) {
   const quiet = { log: openLogger({ level: "silent" }), version: "test" };
   const asked = { org: "acme", email: "ada@acme.example", name: "Ada", workspace: "w", shares: 3, threshold: 2, serverNames: [] };
   const made = await bootstrapInstance(config, { ...asked, out: join(dir, "out"), ...quiet });
-  running = await startProcess(config, { serve, log, version: "test" });
+  running = await startProcess(config, { serve, serveS3, log, version: "test" });
   const port = running.services[0]?.port ?? 0;
   const [cert, key] = await Promise.all([made.admin.certificate, made.admin.key].map((path) => readFile(path, "utf8")));
   return { first, port, admin: { cert: cert ?? "", key: key ?? "" }, process: running };

@@ -8,6 +8,7 @@ import { storageContract } from "@seneschal/contract/storage";
 import { Share } from "@seneschal/crypto/threshold";
 import type { JsonObject } from "@seneschal/kernel";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { initVaultShares, rekeyServiceVault, verifyVaultRekey } from "../../src/compose/operate-vault.ts";
 import { type ProcessConfig, processSettings } from "../../src/compose/process-settings.ts";
@@ -44,7 +45,7 @@ async function begin() {
     return server;
   };
   const ended = new AbortController();
-  const starting = startProcess(config, { serve: watched, log, version: "1.2.3", signal: ended.signal });
+  const starting = startProcess(config, { serve: watched, serveS3, log, version: "1.2.3", signal: ended.signal });
   starting.catch(() => undefined);
   await listening;
   const kinds = await Promise.all(urls.map(async (url) => ((await fetch(`${url}/live`)).status === 200 ? "gateway" : "storage")));

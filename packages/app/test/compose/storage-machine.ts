@@ -4,6 +4,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import type { Clock } from "@seneschal/kernel/ports";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
 import { startService } from "../../src/platform/index.ts";
 import { storageService } from "../../src/storage/service.ts";
@@ -21,7 +22,7 @@ export async function startStorageMachine(directory: string, backups: string, cl
     backup: { directory: backups },
     rate_limit: { authenticated: { limit: 1_000_000 } },
   });
-  const service = await startService(storageService(directory), config, {
+  const service = await startService(storageService(directory, { serveS3 }), config, {
     serve,
     listen: { port: 0 },
     clock,

@@ -7,6 +7,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { startVaultEmulator } from "@seneschal/adapters/vault/emulator";
 import type { Serve } from "@seneschal/contract";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { expect, it } from "vitest";
 import { startTcpProxy } from "../../../../tools/tcp-proxy.ts";
 import { prepareData } from "../../src/compose/prepare-data.ts";
@@ -39,7 +40,7 @@ it("a gateway that starts before its vault waits for it, and keeps no other serv
     if (urls.length === 2) both();
     return server;
   };
-  const starting = startProcess(config, { serve: watched, log, version: "test" });
+  const starting = startProcess(config, { serve: watched, serveS3, log, version: "test" });
   try {
     await listening;
     const ready = () => Promise.all(urls.map(async (url) => (await fetch(`${url}/ready`)).status));
@@ -71,7 +72,7 @@ it("every service says at /ready whether it can work", async () => {
     storage: { ...port, s3: { port: 0 } },
     governance: { ...port, classification: { threads: 0 } },
   });
-  const running = await startProcess(config, { serve, log, version: "test" });
+  const running = await startProcess(config, { serve, serveS3, log, version: "test" });
   try {
     for (const { name, url } of running.services) expect([name, (await fetch(`${url}/ready`)).status]).toEqual([name, 200]);
   } finally {

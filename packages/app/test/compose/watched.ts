@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { parse } from "yaml";
 import { prepareData } from "../../src/compose/prepare-data.ts";
 import { processSettings } from "../../src/compose/process-settings.ts";
@@ -80,7 +81,7 @@ export async function freshMetrics(): Promise<Readonly<Record<string, string>>> 
     scheduler: server,
     storage: { ...server, ...sink("storage"), s3: { port: 0 } },
   });
-  const running = await startProcess(config, { serve, log: openLogger({ level: "silent" }), version: "test" });
+  const running = await startProcess(config, { serve, serveS3, log: openLogger({ level: "silent" }), version: "test" });
   try {
     const texts = running.services.map(async ({ name, url }) => [name, await (await fetch(`${url}/metrics`)).text()] as const);
     return Object.fromEntries(await Promise.all(texts));

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningDev, startDev } from "../../src/index.ts";
@@ -23,7 +24,14 @@ describe.skipIf(browserPath === undefined)(
     let browser: Awaited<ReturnType<typeof chromium.launch>>;
     beforeAll(async () => {
       dir = await mkdtemp(join(tmpdir(), "seneschal-cross-site-"));
-      dev = await startDev({ dataDir: dir, portBase: "any", serve, log: openLogger({ level: "silent" }), version: "test" });
+      dev = await startDev({
+        dataDir: dir,
+        portBase: "any",
+        serve,
+        serveS3,
+        log: openLogger({ level: "silent" }),
+        version: "test",
+      });
       browser = await chromium.launch({ executablePath: browserPath ?? "", args: ["--no-sandbox"] });
     });
     afterAll(async () => {

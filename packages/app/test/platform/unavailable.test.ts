@@ -6,14 +6,12 @@ import { gatewayErrors } from "@seneschal/contract/gateway";
 import { governanceErrors } from "@seneschal/contract/governance";
 import { schedulerErrors } from "@seneschal/contract/scheduler";
 import { storageHttpErrors } from "@seneschal/contract/storage";
-import { storageErrors } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
 import * as express from "@seneschal/server-express";
 import * as fastify from "@seneschal/server-fastify";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { type BuiltService, defineService, startService } from "../../src/platform/index.ts";
-import { s3Failure } from "../../src/storage/s3/errors.ts";
 
 const routes = contract({
   fail: {
@@ -153,15 +151,4 @@ describe.each(servers)("on %s", (_, serve) => {
     await expect(service).rejects.toThrow();
     await expect(fetch(`${url}/live`)).rejects.toThrow();
   });
-});
-
-it("every 503 of S3 says when to return", () => {
-  for (const [code, kind] of Object.entries(storageErrors)) {
-    const { s3 } = kind as { readonly s3?: { readonly status: number } };
-    if (s3?.status !== 503) continue;
-    expect([code, s3Failure(new CodedError(code, ""))]).toEqual([
-      code,
-      expect.objectContaining({ status: 503, retryAfter: expect.any(Number) }),
-    ]);
-  }
 });

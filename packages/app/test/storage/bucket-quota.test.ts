@@ -1,4 +1,4 @@
-import type { BucketQuota } from "@seneschal/core/storage";
+import { type BucketQuota, versionIdOf } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { ObjectDoc, UsageDoc } from "../../src/storage/documents.ts";
@@ -11,7 +11,6 @@ import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { listVersions } from "../../src/storage/objects/list-keys.ts";
 import { completeUpload, createUpload, uploadPart } from "../../src/storage/objects/multipart.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
-import { versionIdOf } from "../../src/storage/objects/versions.ts";
 import { createFileRun, type FileStep, fileStep } from "./file-run.ts";
 import { mountData, okOf, openNfsRig, statusName } from "./nfs-rig.ts";
 import { bytesOf, openRig, operator, pattern, type Rig } from "./rig.ts";

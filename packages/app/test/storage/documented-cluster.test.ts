@@ -8,6 +8,7 @@ import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adap
 import { systemRandom } from "@seneschal/adapters/system";
 import { storageContract } from "@seneschal/contract/storage";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { expect, test } from "vitest";
 import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
@@ -68,7 +69,7 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
       settings: storageSettings,
       async build(own, platform) {
         // What etcd, PostgreSQL and the vault are to three processes, these are to one.
-        const parts = { store, clusterLog: log.open(), vault, directory: join(root, name, "data", "storage") };
+        const parts = { store, clusterLog: log.open(), vault, directory: join(root, name, "data", "storage"), serveS3 };
         storage = await openStorage(own, platform, parts);
         return storage;
       },

@@ -7,10 +7,10 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import type { Vault } from "@seneschal/kernel/ports";
 import { afterEach, describe, expect, test } from "vitest";
+import { createCredentials } from "../../src/storage/keys/credentials.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
-import { createCredentials } from "../../src/storage/s3/credentials.ts";
 import { storageSchema } from "../../src/storage/schema.ts";
 import { bytesOf, collect, openRig, operator, pattern, type Rig, type RigOptions, switchableVault } from "./rig.ts";
 

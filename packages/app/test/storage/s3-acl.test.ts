@@ -1,5 +1,5 @@
+import { s3Operations } from "@seneschal/server-s3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { operations } from "../../src/storage/s3/operations.ts";
 import { operator } from "./rig.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
 import { signedFetch } from "./signed-fetch.ts";
@@ -24,8 +24,8 @@ const failure = (work: Promise<unknown>) =>
   );
 
 /** Requests for every operation that may say who gets what. */
-const mayAsk = operations.filter(({ headers = [], form }) => headers.includes("x-amz-acl") && form !== true);
-const request = ({ name, on, method, asks = [] }: (typeof operations)[number], headers: Record<string, string>) =>
+const mayAsk = s3Operations.filter(({ headers = [], form }) => headers.includes("x-amz-acl") && form !== true);
+const request = ({ name, on, method, asks = [] }: (typeof s3Operations)[number], headers: Record<string, string>) =>
   signedFetch(s3, {
     method,
     path: name === "CreateBucket" ? "/fresh" : on === "bucket" ? `/${Bucket}` : `/${Bucket}/k`,

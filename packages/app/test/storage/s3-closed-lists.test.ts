@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type S3Operation, s3ClosedValues, s3Everywhere, s3Operations } from "@seneschal/server-s3";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closedValues, everywhere, type Operation, operations, significantHeader } from "../../src/storage/s3/operations.ts";
-import { toAmzDate } from "../../src/storage/s3/signature-claim.ts";
-import { uriEncode } from "../../src/storage/s3/sigv4.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
-import { hex, keyOf, mac, scopeOf, signedFetch } from "./signed-fetch.ts";
+import { hex, keyOf, mac, scopeOf, signedFetch, toAmzDate, uriEncode } from "./signed-fetch.ts";
 
 let s3: S3Rig;
 beforeAll(async () => {
@@ -133,12 +131,12 @@ const headerNames = [
   ...["if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range", "range"],
 ];
 
-const understandsHeader = ({ headers = [], asks = [] }: Operation, name: string) =>
-  [...everywhere.headers, ...headers, ...asks].includes(name) ||
+const understandsHeader = ({ headers = [], asks = [] }: S3Operation, name: string) =>
+  [...s3Everywhere.headers, ...headers, ...asks].includes(name) ||
   (headers.includes("x-amz-meta-*") && name.startsWith("x-amz-meta-"));
 
 /** A request for an operation, with something more. */
-function request(operation: Operation, more: { query?: Record<string, string>; headers?: Record<string, string> }) {
+function request(operation: S3Operation, more: { query?: Record<string, string>; headers?: Record<string, string> }) {
   const values: Record<string, string> = { "list-type": "2", partNumber: "1", uploadId: "no-such-upload" };
   const asks = (operation.asks ?? []).filter((name) => name !== "x-amz-copy-source");
   return signedFetch(s3, {
@@ -156,11 +154,11 @@ describe("what an operation does not understand is 501 by its name, and nothing 
     unchanged(() =>
       fc.assert(
         fc.asyncProperty(
-          fc.constantFrom(...operations),
+          fc.constantFrom(...s3Operations),
           fc.oneof(fc.constantFrom(...queryNames), random),
           async (operation, name) => {
-            const others = operations.filter(({ on, method }) => on === operation.on && method === operation.method);
-            fc.pre(!others.some(({ asks = [], query = [] }) => [...asks, ...query, ...everywhere.query].includes(name)));
+            const others = s3Operations.filter(({ on, method }) => on === operation.on && method === operation.method);
+            fc.pre(!others.some(({ asks = [], query = [] }) => [...asks, ...query, ...s3Everywhere.query].includes(name)));
             const answer = await request(operation, { query: { [name]: "1" } });
             expect([answer.status, operation.method === "HEAD" ? name : answer.text]).toEqual([
               501,
@@ -175,13 +173,17 @@ describe("what an operation does not understand is 501 by its name, and nothing 
     unchanged(() =>
       fc.assert(
         fc.asyncProperty(
-          fc.constantFrom(...operations),
+          fc.constantFrom(...s3Operations),
           fc.oneof(
             fc.constantFrom(...headerNames),
             random.map((name) => `x-amz-${name}`),
           ),
           async (operation, name) => {
-            fc.pre(significantHeader(name) && !understandsHeader(operation, name) && name !== "x-amz-copy-source");
+            fc.pre(
+              /^x-amz-|^(?:if-.*|(?:content-)?range)$/.test(name) &&
+                !understandsHeader(operation, name) &&
+                name !== "x-amz-copy-source",
+            );
             const answer = await request(operation, { headers: { [name]: "1" } });
             expect([answer.status, operation.method === "HEAD" ? name : answer.text]).toEqual([
               501,
@@ -192,7 +194,7 @@ describe("what an operation does not understand is 501 by its name, and nothing 
         { numRuns: Number(process.env["FC_RUNS"] ?? 400) },
       ),
     ));
-  test("two operations at once, a parameter said twice, and another operation's name in x-id", () =>
+  test("two s3Operations at once, a parameter said twice, and another operation's name in x-id", () =>
     unchanged(async () => {
       for (const [method, path, query] of [
         ["GET", "/kept", { versions: "", uploads: "" }],
@@ -229,11 +231,11 @@ const open = new Set([
 
 describe("a value that a name cannot have is refused, whatever the operation, and nothing has changed", () => {
   /** What an operation takes; the value of a sub-resource (`?acl=q`) says nothing. */
-  const takes = ({ query = [], headers = [], asks = [] }: Operation) => ({
+  const takes = ({ query = [], headers = [], asks = [] }: S3Operation) => ({
     query: [...query, ...asks.filter((name) => ["list-type", "partNumber", "uploadId"].includes(name))],
     headers: [...headers, "x-amz-expected-bucket-owner", "x-amz-request-payer"],
   });
-  test.each(operations.filter(({ form }) => form !== true).map((operation) => [operation.name, operation] as const))(
+  test.each(s3Operations.filter(({ form }) => form !== true).map((operation) => [operation.name, operation] as const))(
     "%s",
     (_, operation) =>
       unchanged(async () => {
@@ -242,7 +244,7 @@ describe("a value that a name cannot have is refused, whatever the operation, an
             const answer = await request(operation, { [where]: { [name]: "q" } });
             expect(answer.status, name).toBeGreaterThanOrEqual(400);
             expect(answer.status, name).toBeLessThanOrEqual(name === "x-amz-trailer" ? 501 : 416);
-            if (!(name in closedValues) || operation.method === "HEAD") continue;
+            if (!(name in s3ClosedValues) || operation.method === "HEAD") continue;
             expect(answer.text).toContain(`<Code>InvalidArgument</Code>`);
             expect(answer.text).toContain(`<ArgumentName>${name}</ArgumentName>`);
           }
@@ -355,5 +357,5 @@ describe("a presigned URL", () => {
 });
 
 test("each operation has one name, and is the one that its own names ask for", () => {
-  expect(new Set(operations.map((o) => o.name)).size).toBe(operations.length);
+  expect(new Set(s3Operations.map((o) => o.name)).size).toBe(s3Operations.length);
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const recording = Object.assign(Object.create(log) as typeof log, {
     error: (_fields: unknown, message: string) => logged.push(message),
   });
-  s3 = await openS3Rig({ gateway: { readTimeoutMs: 300, idleTimeoutMs: 300, log: recording } });
+  s3 = await openS3Rig({ gateway: { readTimeoutMs: 300, idleTimeoutMs: 300 }, log: recording });
   await s3.client().send(new sdk.CreateBucketCommand({ Bucket: "docs" }));
 });
 afterAll(() => s3.dispose());

@@ -1,9 +1,8 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { toAmzDate } from "../../src/storage/s3/signature-claim.ts";
 import { pattern } from "./rig.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
-import { keyOf, mac, scopeOf } from "./signed-fetch.ts";
+import { keyOf, mac, scopeOf, toAmzDate } from "./signed-fetch.ts";
 
 let s3: S3Rig;
 let old: S3Rig;

@@ -1,10 +1,11 @@
 import { createRequire } from "node:module";
 import type { S3Client } from "@aws-sdk/client-s3";
-import { openLogger } from "@seneschal/adapters/logging";
+import { type Logger, openLogger } from "@seneschal/adapters/logging";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
-import { openBucketPolicies } from "../../src/storage/s3/authorise.ts";
-import { type Credentials, createCredentials } from "../../src/storage/s3/credentials.ts";
-import { type S3Gateway, type S3GatewayOptions, serveS3 } from "../../src/storage/s3/serve-s3.ts";
+import type { S3Server } from "@seneschal/core/storage";
+import { serveS3 } from "@seneschal/server-s3";
+import { type Credentials, createCredentials } from "../../src/storage/keys/credentials.ts";
+import { openS3, type S3Settings } from "../../src/storage/open-s3.ts";
 import { openRig, operator, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
 
 /** The SDK by its CommonJS door: its ES modules import without file extensions, which Node does not resolve. */
@@ -12,7 +13,7 @@ export const sdk = createRequire(import.meta.url)("@aws-sdk/client-s3") as typeo
 
 export interface S3Rig {
   readonly rig: Rig;
-  readonly gateway: S3Gateway;
+  readonly gateway: S3Server;
   readonly credentials: Credentials;
   readonly keys: { readonly access_key: string; readonly secret_key: string };
   client(keys?: { readonly access_key: string; readonly secret_key: string }): S3Client;
@@ -21,22 +22,20 @@ export interface S3Rig {
 
 /** A node with its S3 gateway on a loopback port, at real time so that real clients' signatures are fresh. */
 export async function openS3Rig(
-  options?: RigOptions & { readonly policy?: string; readonly gateway?: Partial<S3GatewayOptions> },
+  options?: RigOptions & { readonly policy?: string; readonly gateway?: Partial<S3Settings>; readonly log?: Logger },
 ): Promise<S3Rig> {
   const rig = await openRig(options);
   rig.clock.set(Date.now());
   const credentials = createCredentials(rig.node.context, rig.vault);
   const keys = await credentials.create("alpha", operator);
-  const gateway = await serveS3({
-    services: rig.node.objects,
+  const gateway = await openS3({
+    settings: { host: "127.0.0.1", port: 0, ...options?.gateway },
+    node: rig.node,
     credentials,
     authorisation: await storageAuthorisation(options?.policy),
-    policies: await openBucketPolicies(embeddedPolicyEngine()),
-    log: openLogger({ level: "silent" }),
-    host: "127.0.0.1",
-    port: 0,
-    connections: rig.node.connections,
-    ...options?.gateway,
+    engine: embeddedPolicyEngine(),
+    log: options?.log ?? openLogger({ level: "silent" }),
+    serveS3,
   });
   const clients: S3Client[] = [];
   return {

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { ListObjectsV2CommandOutput, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
-import { checksums } from "../../src/storage/s3/checksums.ts";
+import { checksumOf } from "./checksum-of.ts";
 import { operator, pattern } from "./rig.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
 import { signedFetch } from "./signed-fetch.ts";
@@ -498,11 +498,7 @@ describe("what a request insists on", () => {
 
 describe("checksums of multipart uploads", () => {
   const pieces = [pattern(5 << 20, 21), pattern(5 << 20, 22), pattern(70_000, 23)];
-  const sumOf = async (algorithm: string, ...bytes: readonly Uint8Array[]) => {
-    const sum = await checksums[algorithm.toLowerCase()]?.open();
-    for (const piece of bytes) sum?.update(piece);
-    return sum?.digest() ?? "";
-  };
+  const sumOf = (algorithm: string, ...bytes: readonly Uint8Array[]) => checksumOf(algorithm.toLowerCase(), ...bytes);
   type Sums = Record<string, string | undefined>;
   const upload = async (
     Key: string,

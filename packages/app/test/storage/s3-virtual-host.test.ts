@@ -1,11 +1,9 @@
 import { createHmac } from "node:crypto";
 import { Agent, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { toAmzDate } from "../../src/storage/s3/signature-claim.ts";
-import { uriEncode } from "../../src/storage/s3/sigv4.ts";
 import { storageSettings } from "../../src/storage/settings.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
-import { hex, keyOf, mac, scopeOf } from "./signed-fetch.ts";
+import { hex, keyOf, mac, scopeOf, toAmzDate, uriEncode } from "./signed-fetch.ts";
 
 const domain = "s3.example.org";
 let s3: S3Rig;

@@ -1,6 +1,4 @@
 import { createHash, createHmac } from "node:crypto";
-import { toAmzDate } from "../../src/storage/s3/signature-claim.ts";
-import { uriEncode } from "../../src/storage/s3/sigv4.ts";
 import type { S3Rig } from "./s3-rig.ts";
 
 export const hex = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex");
@@ -18,6 +16,12 @@ export interface Draft {
   /** Changes the request after it was signed. */
   readonly tamper?: (request: { url: string; headers: Record<string, string>; body?: Uint8Array }) => void;
 }
+
+/** Milliseconds as `20060102T150405Z`. */
+export const toAmzDate = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d{3}/g, "");
+/** Everything but `A-Z a-z 0-9 - . _ ~` as `%XX`. */
+export const uriEncode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
 export const scopeOf = (amzDate: string) => `${amzDate.slice(0, 8)}/us-east-1/s3/aws4_request`;
 export const keyOf = (secret: string, scope: string) =>

@@ -1,14 +1,13 @@
-import type { Retention } from "@seneschal/core/storage";
+import { type Retention, type Versioning, versionIdOf } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Versioning } from "../../src/storage/documents.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { changeBucket, createBucket, deleteBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { listKeys, listVersions } from "../../src/storage/objects/list-keys.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
-import { holdLegally, retain, versionIdOf } from "../../src/storage/objects/versions.ts";
+import { holdLegally, retain } from "../../src/storage/objects/versions.ts";
 import { bytesOf, collect, openRig, pattern } from "./rig.ts";
 
 interface ModelVersion {

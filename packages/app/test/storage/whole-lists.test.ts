@@ -2,7 +2,7 @@ import { openMemoryStore } from "@seneschal/adapters/memory";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { everyDocument } from "../../src/platform/index.ts";
-import { createCredentials } from "../../src/storage/s3/credentials.ts";
+import { createCredentials } from "../../src/storage/keys/credentials.ts";
 import { openRig, switchableVault } from "./rig.ts";
 
 test("every document below a prefix comes, once, in order, however many there are", () =>

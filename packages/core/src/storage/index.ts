@@ -111,6 +111,42 @@ export {
   webhookArn,
   webhookOfArn,
 } from "./notifications.ts";
+export { needLock, type ObjectErrorCode, objectError } from "./objects/object-errors.ts";
+export type {
+  Completion,
+  Conditions,
+  DeleteConditions,
+  DeleteOptions,
+  Deletion,
+  KeyPage,
+  KeyQuery,
+  ListedUpload,
+  ListedVersion,
+  ObjectDraft,
+  ObjectStore,
+  PartBody,
+  ReadOptions,
+  RequestOrigin,
+  UploadTarget,
+  VersionAttributes,
+  VersionTarget,
+} from "./objects/object-store.ts";
+export {
+  type Bucket,
+  customerKeyBytes,
+  isBucketName,
+  type ObjectEncryption,
+  type ObjectVersion,
+  partLimits,
+  type Tags,
+  type Upload,
+  type UploadChecksum,
+  type UploadDraft,
+  type UploadPart,
+  type Versioning,
+  versionIdOf,
+} from "./objects/records.ts";
+export type { S3Credential, S3Question, S3Server, S3ServerOptions, ServeS3 } from "./objects/serve-s3.ts";
 export { murmur3 } from "./placement/murmur3.ts";
 export { type Candidate, placeChunk, rankDevices } from "./placement/place.ts";
 export { type Admission, admitWrite, type PoolFill } from "./pool/admission.ts";

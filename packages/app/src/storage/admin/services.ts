@@ -1,7 +1,7 @@
 import type { Assets } from "@seneschal/adapters/assets";
 import type { Health } from "../../platform/index.ts";
+import type { Credentials } from "../keys/credentials.ts";
 import type { StorageNode } from "../node.ts";
-import type { Credentials } from "../s3/credentials.ts";
 import type { SmartSimulation } from "../watch/simulate-smart.ts";
 import type { AdminAuth } from "./admin-auth.ts";
 

@@ -1,4 +1,5 @@
 import {
+  type Bucket,
   checkEntryChange,
   checkFileName,
   childKey,
@@ -10,7 +11,7 @@ import {
   storageError,
 } from "@seneschal/core/storage";
 import type { Put, RangeCheck } from "@seneschal/kernel/ports";
-import type { BucketDoc, ChunkRef, ObjectDoc } from "../documents.ts";
+import type { ChunkRef, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects, type ObjectsDraft } from "../objects/commit-objects.ts";
@@ -72,7 +73,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
    * The object of a directory, so that it stays when the last of its entries goes; the root needs none. It is part of the commit that takes
    * the entry away: in a bucket that is full it takes the place of what went.
    */
-  const keep = async ({ record }: FileNode, bucket: BucketDoc): Promise<Kept> => {
+  const keep = async ({ record }: FileNode, bucket: Bucket): Promise<Kept> => {
     const { key } = record.doc;
     const found = key === "" ? undefined : await store.get("storage_objects", objectId(bucket.name, key));
     if (key === "" || (found !== undefined && found.doc["delete_marker"] !== true)) return { puts: [], dels: [], objects: 0 };
@@ -93,7 +94,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
     });
   };
   /** The same of the directory that something leaves for another; within one nothing is left. */
-  const keepLeft = async ([directory, other]: readonly FileNode[], bucket: BucketDoc): Promise<Kept> =>
+  const keepLeft = async ([directory, other]: readonly FileNode[], bucket: Bucket): Promise<Kept> =>
     directory === undefined || other === undefined ? { puts: [], dels: [], objects: 0 } : keep(directory, bucket);
   const gone = (record: FileRecord) => ({ coll: "storage_files", id: record.id, ifVersion: record.version });
   const find = async (directory: FileNode, name: string): Promise<FileNode> => {
@@ -338,7 +339,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       checkEntryChange(user, attributesOf(directory), attributesOf(node));
       const { bucket, tenant } = node.from;
       let kept = 0;
-      const also = async (of: BucketDoc): Promise<Also> => {
+      const also = async (of: Bucket): Promise<Also> => {
         const { puts, dels, objects } = await keep(directory, of);
         kept = objects;
         return { puts: [...puts, await touch(directory)], dels: [...dels, gone(node.record)] };
@@ -356,7 +357,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       const { key } = node.record.doc;
       await empty(bucket, key);
       let kept = 0;
-      const also = async (of: BucketDoc): Promise<Also> => {
+      const also = async (of: Bucket): Promise<Also> => {
         const { puts, dels, objects } = await keep(directory, of);
         kept = objects;
         const [ranges, touched] = [[await empty(bucket, key)], await touch(directory)];

@@ -16,6 +16,7 @@ import {
   mayAccess,
   mayTransfer,
   modeAfter,
+  type ObjectErrorCode,
   storageError,
   storageErrorKind,
 } from "@seneschal/core/storage";
@@ -26,7 +27,6 @@ import { type DeviceSet, poolFill } from "../data/device-set.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
 import type { FileDoc, SetTime } from "../documents.ts";
 import { limitOf } from "../objects/bucket-quota.ts";
-import type { ObjectErrorCode } from "../objects/buckets.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { createTreeChanges } from "./change-tree.ts";
 import { type Export, openExports, userOf } from "./exports.ts";

@@ -1,8 +1,7 @@
 import type { DataFailure } from "@seneschal/adapters/grpc-storage";
-import { grpcStatus, storageErrorKind } from "@seneschal/core/storage";
+import { grpcStatus, type ObjectErrorCode, storageErrorKind } from "@seneschal/core/storage";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { BlobDeviceErrorCode } from "@seneschal/kernel/ports";
-import type { ObjectErrorCode } from "../objects/buckets.ts";
 
 const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;

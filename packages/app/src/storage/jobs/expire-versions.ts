@@ -1,11 +1,18 @@
-import { dueAt, inFilter, type LifecycleRule, lifecycleDue } from "@seneschal/core/storage";
+import {
+  type Bucket,
+  dueAt,
+  inFilter,
+  type LifecycleRule,
+  type ListedVersion,
+  lifecycleDue,
+  versionIdOf,
+} from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import { everyDocument } from "../../platform/index.ts";
-import type { BucketDoc } from "../documents.ts";
 import { deleteObject } from "../objects/delete-object.ts";
-import { type ListedVersion, listUploads, listVersions } from "../objects/list-keys.ts";
+import { listUploads, listVersions } from "../objects/list-keys.ts";
 import { abortUpload } from "../objects/multipart.ts";
-import { ordinalOf, versionIdOf } from "../objects/versions.ts";
+import { ordinalOf } from "../objects/versions.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
 const pageSize = 1000;
@@ -18,7 +25,7 @@ export async function expireVersions(parts: MaintenanceParts, dayMs = 86_400_000
   const { store } = parts.context;
   let gone = 0;
   for await (const { doc } of everyDocument(store, "storage_buckets", "by_tenant")) {
-    const bucket = doc as BucketDoc;
+    const bucket = doc as Bucket;
     if (bucket.lifecycle === undefined || bucket.deleting) continue;
     gone += await expireBucket(parts, bucket, bucket.lifecycle, dayMs);
   }
@@ -27,7 +34,7 @@ export async function expireVersions(parts: MaintenanceParts, dayMs = 86_400_000
 
 async function expireBucket(
   parts: MaintenanceParts,
-  bucket: BucketDoc,
+  bucket: Bucket,
   rules: readonly LifecycleRule[],
   dayMs: number,
 ): Promise<number> {
@@ -81,7 +88,7 @@ async function expireBucket(
 
 async function abortUploads(
   { objects }: MaintenanceParts,
-  { name, tenant }: BucketDoc,
+  { name, tenant }: Bucket,
   rules: readonly LifecycleRule[],
   now: number,
   dayMs: number,

@@ -1,15 +1,15 @@
 import { Readable } from "node:stream";
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import { type Bucket, versionIdOf } from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import { extract } from "tar-stream";
-import type { JobContext } from "../../platform/index.ts";
-import { everyDocument } from "../../platform/index.ts";
+import { everyDocument, type JobContext } from "../../platform/index.ts";
 import { commit, nodeActor } from "../context.ts";
 import { toFragments } from "../data/stripes.ts";
-import type { BucketDoc, ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
+import type { ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
 import { placeWebhooks } from "../notify/webhook-place.ts";
 import { countBucket, nothingCounted } from "../objects/bucket-usage.ts";
-import { versionDocId, versionIdOf } from "../objects/versions.ts";
+import { versionDocId } from "../objects/versions.ts";
 import { targetOf } from "./backup.ts";
 import { type BackupManifest, factsOf, verifyBackup } from "./backup-manifest.ts";
 import { type BackupSeal, openBackupSeal } from "./backup-seal.ts";
@@ -127,7 +127,7 @@ async function restore(
 /** What buckets with a quota hold is counted anew: a backup is of no one moment. */
 async function countLimited({ context: { store } }: MaintenanceParts): Promise<void> {
   for await (const { id, doc } of everyDocument(store, "storage_buckets", "by_tenant")) {
-    if ((doc as BucketDoc).quota === undefined) continue;
+    if ((doc as Bucket).quota === undefined) continue;
     await commit(store, { puts: [{ coll: "storage_usage", id, doc: nothingCounted }] });
     await countBucket(store, id);
   }

@@ -1,17 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { type ObjectEventName, rulesFor } from "@seneschal/core/storage";
+import { type Bucket, type ObjectEventName, type RequestOrigin, rulesFor } from "@seneschal/core/storage";
 import type { Put } from "@seneschal/kernel/ports";
 import type { StorageContext } from "../context.ts";
-import type { BucketDoc, NoticeDoc, ObjectDoc } from "../documents.ts";
+import type { NoticeDoc, ObjectDoc } from "../documents.ts";
 import type { BucketWebhook } from "./open-notifications.ts";
-
-/** Who asked for something, from where and in which request. */
-export interface RequestOrigin {
-  principal: string;
-  readonly address: string;
-  readonly request_id: string;
-}
-
 /** The webhooks that this node is configured with, by name, and the tenants of each. */
 export type WebhookTenants = ReadonlyMap<string, Pick<BucketWebhook, "tenants">>;
 
@@ -32,7 +24,7 @@ export function mayTell(webhooks: WebhookTenants, tenant: string, webhook: strin
  */
 export function noticePuts(
   { context, webhooks, origin }: NoticeParts,
-  bucket: BucketDoc,
+  bucket: Bucket,
   event: ObjectEventName,
   doc: ObjectDoc,
 ): readonly Put[] {

@@ -1,8 +1,9 @@
+import type { Bucket } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Change, DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument, newestChange } from "../../platform/index.ts";
 import { commit } from "../context.ts";
-import type { BucketDoc, WebhookDoc } from "../documents.ts";
+import type { WebhookDoc } from "../documents.ts";
 
 /**
  * Makes sure that it is known how far a webhook has been told of the changes of the store: for one that no bucket named before, of all until
@@ -18,7 +19,7 @@ export async function placeWebhook(store: DocumentStore, webhook: string): Promi
 export async function placeWebhooks(store: DocumentStore): Promise<void> {
   const named = new Set<string>();
   for await (const { doc } of everyDocument(store, "storage_buckets", "by_tenant"))
-    for (const { webhook } of (doc as BucketDoc).notifications ?? []) named.add(webhook);
+    for (const { webhook } of (doc as Bucket).notifications ?? []) named.add(webhook);
   for (const webhook of named) await placeWebhook(store, webhook);
 }
 

@@ -1,6 +1,6 @@
-import { type BucketQuota, storageError } from "@seneschal/core/storage";
+import { type Bucket, type BucketQuota, storageError } from "@seneschal/core/storage";
 import { type Actor, commit } from "../context.ts";
-import type { BucketDoc, UsageDoc } from "../documents.ts";
+import type { UsageDoc } from "../documents.ts";
 import { countBucket, nothingCounted } from "./bucket-usage.ts";
 import { openBucket } from "./buckets.ts";
 import { type ObjectServices, refuseInMaintenance } from "./services.ts";
@@ -54,7 +54,7 @@ export async function setBucketQuota(
     const { bucket, version } = await findBucket(context, name);
     const { quota: before, ...unlimited } = bucket;
     if (quota === undefined && before === undefined) return readBucketQuota(services, name);
-    const doc = (quota === undefined ? unlimited : { ...unlimited, quota: { ...quota } }) as BucketDoc;
+    const doc = (quota === undefined ? unlimited : { ...unlimited, quota: { ...quota } }) as Bucket;
     const usage = { coll: "storage_usage", id: name };
     const known = quota === undefined ? undefined : await store.get("storage_usage", name);
     const begins = quota !== undefined && (before === undefined || known === undefined);
@@ -77,7 +77,7 @@ export async function setBucketQuota(
 
 async function findBucket({ store }: Pick<ObjectServices["context"], "store">, name: string) {
   const found = await store.get("storage_buckets", name);
-  const bucket = found?.doc as BucketDoc | undefined;
+  const bucket = found?.doc as Bucket | undefined;
   if (found === undefined || bucket === undefined || bucket.deleting)
     throw storageError("NotFound", `no such bucket: ${name}`, { field: "bucket" });
   return { bucket, version: found.version };

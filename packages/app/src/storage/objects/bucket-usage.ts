@@ -1,8 +1,8 @@
-import { type BucketUsage, checkBucketQuota, storageError } from "@seneschal/core/storage";
+import { type Bucket, type BucketUsage, checkBucketQuota, storageError } from "@seneschal/core/storage";
 import type { Check, Commit, Del, DocumentStore, Put, RangeCheck, Stored } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
-import type { BucketDoc, ObjectDoc, UsageDoc } from "../documents.ts";
+import type { ObjectDoc, UsageDoc } from "../documents.ts";
 import { indexedKey } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";
 import { figureOf, plus } from "./version-figures.ts";
@@ -43,7 +43,7 @@ function isCounted(counting: UsageDoc["counting"], coll: Place, id: string, doc:
  */
 export async function countChange(
   store: DocumentStore,
-  { name, quota = {} }: BucketDoc,
+  { name, quota = {} }: Bucket,
   draft: Omit<Commit, "commitId">,
 ): Promise<Omit<Commit, "commitId">> {
   const writes: readonly (Put | Del)[] = [...(draft.puts ?? []), ...(draft.dels ?? [])].filter(({ coll }) => isPlace(coll));
@@ -139,7 +139,7 @@ function nextCounting({ coll }: Counting, last: Stored | undefined, cursor: stri
  */
 export async function expectRoom(
   services: ObjectServices,
-  { name, quota, versioning }: BucketDoc,
+  { name, quota, versioning }: Bucket,
   key: string,
   bytes: number | undefined,
 ): Promise<void> {

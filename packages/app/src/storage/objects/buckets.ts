@@ -1,46 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { storageError } from "@seneschal/core/storage";
-import { CodedError } from "@seneschal/kernel";
+import { type Bucket, isBucketName, objectError, storageError } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
-import type { BucketDoc } from "../documents.ts";
 import { type ObjectServices, refuseInMaintenance } from "./services.ts";
-
-/** Failures that only an object gateway meets; the S3 gateway answers them under these names. */
-export type ObjectErrorCode =
-  | "NoSuchBucket"
-  | "NoSuchUpload"
-  | "BucketNotEmpty"
-  | "BucketAlreadyExists"
-  | "InvalidBucketName"
-  | "InvalidPart"
-  | "InvalidPartOrder"
-  | "EntityTooSmall"
-  | "PreconditionFailed"
-  | "NotModified"
-  | "KeyTooLongError"
-  | "InvalidArgument"
-  | "InvalidBucketState"
-  | "InvalidRequest"
-  | "MethodNotAllowed"
-  | "NoSuchVersion"
-  | "OperationAborted";
-
-export function objectError(
-  code: ObjectErrorCode,
-  message: string,
-  details: Readonly<Record<string, unknown>> = {},
-): CodedError<ObjectErrorCode> {
-  return new CodedError(code, message, details);
-}
-
-const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?!.*(?:-\.|\.-))(?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
-
-/** Whether a bucket may be called so. */
-export function isBucketName(name: string): boolean {
-  return validName.test(name);
-}
 
 /** The record of a bucket, as the request has read it before unless `again`. */
 export function bucketRecord({ context, records }: ObjectServices, name: string, again = false): Promise<Stored | undefined> {
@@ -62,7 +25,7 @@ export async function openBucket(services: ObjectServices, tenant: string, name:
 }
 
 export interface FoundBucket {
-  readonly bucket: BucketDoc;
+  readonly bucket: Bucket;
   readonly version: number;
 }
 
@@ -70,7 +33,7 @@ export interface FoundBucket {
 async function findBucket(services: ObjectServices, tenant: string, name: string, again = false): Promise<FoundBucket> {
   const found = await bucketRecord(services, name, again);
   if (found === undefined) throw objectError("NoSuchBucket", "the bucket does not exist", { bucket: name });
-  const bucket = found.doc as BucketDoc;
+  const bucket = found.doc as Bucket;
   if (bucket.tenant !== tenant) throw storageError("TenantAccessDenied", "the bucket belongs to another tenant");
   return { bucket, version: found.version };
 }
@@ -81,13 +44,13 @@ export async function createBucket(
   tenant: string,
   name: string,
   region: string,
-  given: Pick<BucketDoc, "versioning" | "object_lock" | "tags"> = {},
+  given: Pick<Bucket, "versioning" | "object_lock" | "tags"> = {},
 ): Promise<boolean> {
   if (!isBucketName(name))
     throw objectError("InvalidBucketName", "a bucket name is 3-63 of a-z, 0-9, dot and hyphen", { bucket: name });
   const { context } = services;
   refuseInMaintenance(services);
-  const doc: BucketDoc = { name, tenant, region, created_at: context.clock.now(), deleting: false, ...given };
+  const doc: Bucket = { name, tenant, region, created_at: context.clock.now(), deleting: false, ...given };
   const result = await commit(context.store, {
     puts: [{ coll: "storage_buckets", id: name, doc, ifVersion: 0 }],
     audit: [{ stream: "storage", event: { action: "bucket.create", tenant, bucket: name } }],
@@ -117,8 +80,8 @@ export async function changeBucket(
   tenant: string,
   name: string,
   setting: string,
-  change: (bucket: BucketDoc) => BucketDoc,
-): Promise<BucketDoc> {
+  change: (bucket: Bucket) => Bucket,
+): Promise<Bucket> {
   const { context } = services;
   refuseInMaintenance(services);
   for (let attempt = 0; attempt < 50; attempt++) {
@@ -179,9 +142,8 @@ async function endUploads({ store, clock }: StorageContext, bucket: string): Pro
 }
 
 /** The tenant's buckets by name. */
-export async function listBuckets({ context }: ObjectServices, tenant: string): Promise<readonly BucketDoc[]> {
-  const buckets: BucketDoc[] = [];
-  for await (const { doc } of everyDocument(context.store, "storage_buckets", "by_tenant", [tenant]))
-    buckets.push(doc as BucketDoc);
+export async function listBuckets({ context }: ObjectServices, tenant: string): Promise<readonly Bucket[]> {
+  const buckets: Bucket[] = [];
+  for await (const { doc } of everyDocument(context.store, "storage_buckets", "by_tenant", [tenant])) buckets.push(doc as Bucket);
   return buckets;
 }

@@ -1,13 +1,12 @@
-import { storageError } from "@seneschal/core/storage";
+import { type Bucket, storageError } from "@seneschal/core/storage";
 import type { Commit, CommitResult, DocumentStore, FailedCondition } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
-import type { BucketDoc } from "../documents.ts";
 import { countChange, inTurn } from "./bucket-usage.ts";
 
 /** What one commit does. */
 export interface ObjectsDraft extends Omit<Commit, "commitId"> {
   /** The bucket whose objects it changes, as `checks` holds it to; absent: it changes no object. */
-  readonly of?: BucketDoc;
+  readonly of?: Bucket;
 }
 
 const isUsage = ({ coll }: FailedCondition): boolean => coll === "storage_usage";

@@ -1,10 +1,8 @@
 import { createCipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { customerKeyBytes, type ObjectEncryption, objectError } from "@seneschal/core/storage";
 import type { Random } from "@seneschal/kernel/ports";
-import type { ObjectDoc, ObjectEncryption } from "../documents.ts";
-import { objectError } from "./buckets.ts";
+import type { ObjectDoc } from "../documents.ts";
 
-/** Bytes of a key that a client keeps. */
-export const customerKeyBytes = 32;
 const blockBytes = 16;
 
 /** What is kept of an object under a client's key: enough to tell the key, not to have it. */

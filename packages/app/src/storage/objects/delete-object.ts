@@ -1,20 +1,20 @@
-import { checkDeletable, storageError } from "@seneschal/core/storage";
+import {
+  type Bucket,
+  checkDeletable,
+  type DeleteConditions,
+  type Deletion,
+  objectError,
+  storageError,
+  versionIdOf,
+} from "@seneschal/core/storage";
 import type { Commit } from "@seneschal/kernel/ports";
-import type { BucketDoc, ObjectDoc } from "../documents.ts";
+import type { ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
-import { objectError, openBucket } from "./buckets.ts";
+import { openBucket } from "./buckets.ts";
 import { commitObjects, type ObjectsDraft } from "./commit-objects.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
-import { findVersion, ordinalOf, ordinalOfId, putDeleteMarker, removeVersion, versionIdOf } from "./versions.ts";
-
-/** What may be demanded of the object that is to go. ETags without quotes; `*` is any. */
-export interface DeleteConditions {
-  readonly ifMatch?: readonly string[];
-  readonly size?: number;
-  /** Milliseconds; to the second, as clients are told it. */
-  readonly modifiedAt?: number;
-}
+import { findVersion, ordinalOf, ordinalOfId, putDeleteMarker, removeVersion } from "./versions.ts";
 
 /** How a deletion goes. */
 export interface DeleteOptions {
@@ -28,21 +28,11 @@ export interface DeleteOptions {
   /** What notifications call it: somebody's doing, or a lifecycle's. */
   readonly event?: "ObjectRemoved" | "LifecycleExpiration";
   /** What is committed with the deletion, asked for at each try. */
-  readonly also?: (bucket: BucketDoc) => Promise<Also>;
+  readonly also?: (bucket: Bucket) => Promise<Also>;
 }
 
 /** What else one commit does. */
 export type Also = Pick<Commit, "puts" | "dels" | "ranges">;
-
-/** What a deletion did. */
-export interface Deletion {
-  /** There was something, and it is not there any more. */
-  readonly deleted: boolean;
-  /** The version that went for good, or the delete marker that was made. */
-  readonly version?: string;
-  /** That version is a delete marker. */
-  readonly marker?: boolean;
-}
 
 /**
  * Deletes a key, or one version of it; deleting what is not there is no error. A bucket with versions keeps them all, and gets a

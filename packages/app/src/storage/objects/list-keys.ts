@@ -1,25 +1,9 @@
+import type { KeyPage, KeyQuery, ListedUpload, ListedVersion } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
-import type { ObjectDoc, UploadDoc } from "../documents.ts";
+import type { ObjectDoc } from "../documents.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";
 import { findVersion, ordinalOf, ordinalOfId } from "./versions.ts";
-
-/** One page of a listing: keys and rolled-up prefixes in UTF-8 byte order, at most `limit` together. */
-export interface KeyPage<T> {
-  readonly items: readonly T[];
-  readonly prefixes: readonly string[];
-  /** The last key or prefix of a page that is not the end. */
-  readonly next?: string;
-}
-
-export interface KeyQuery {
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly delimiter: string;
-  /** Only keys behind this one, exclusive; a prefix that ends in the delimiter skips all that it rolled up. */
-  readonly after: string;
-  readonly limit: number;
-}
 
 /** A document that a listing shows. */
 interface Listed {
@@ -30,11 +14,6 @@ interface Listed {
 export async function listKeys(services: ObjectServices, query: KeyQuery): Promise<KeyPage<ObjectDoc>> {
   const behind = ({ key }: ObjectDoc) => query.after === "" || compareKeys(key, query.after) > 0;
   return page(query, behind, (from) => scan<ObjectDoc>(services, "storage_objects", "by_key", query.bucket, from));
-}
-
-/** An upload as a listing shows it. */
-export interface ListedUpload extends UploadDoc {
-  readonly id: string;
 }
 
 /** Lists the uploads that are under way, those of one key by their ids. `afterUpload`: of the key `after` only those behind this one. */
@@ -50,10 +29,8 @@ export async function listUploads(
   return page(query, behind, (from) => scan<ListedUpload>(services, "storage_uploads", "by_key", bucket, from));
 }
 
-/** A version as a listing shows it. */
-export interface ListedVersion extends ObjectDoc {
-  readonly latest: boolean;
-}
+/** A version as a listing shows it, and where its bytes are. */
+type VersionDoc = ObjectDoc & ListedVersion;
 
 /**
  * Lists every version of every key, the latest of a key first, delete markers too. `afterVersion`: of the key `after` only versions
@@ -62,10 +39,10 @@ export interface ListedVersion extends ObjectDoc {
 export async function listVersions(
   services: ObjectServices,
   query: KeyQuery & { readonly afterVersion?: string | undefined },
-): Promise<KeyPage<ListedVersion>> {
+): Promise<KeyPage<VersionDoc>> {
   const { bucket, after, afterVersion } = query;
   const marker = afterVersion === undefined ? undefined : await ordinalAt(services, bucket, after, afterVersion);
-  const behind = (doc: ListedVersion) => {
+  const behind = (doc: VersionDoc) => {
     const order = after === "" ? 1 : compareKeys(doc.key, after);
     return order > 0 || (order === 0 && marker !== undefined && ordinalOf(doc) < marker);
   };
@@ -81,7 +58,7 @@ async function ordinalAt(services: ObjectServices, bucket: string, key: string, 
 }
 
 /** Current versions and those of the past in the order of a listing. */
-async function* versionsFrom(services: ObjectServices, bucket: string, from: string): AsyncGenerator<ListedVersion> {
+async function* versionsFrom(services: ObjectServices, bucket: string, from: string): AsyncGenerator<VersionDoc> {
   const past = scan<ObjectDoc>(services, "storage_versions", "by_key", bucket, from);
   let earlier = await past.next();
   const before = (key: string) => earlier.done !== true && compareKeys(earlier.value.key, key) < 0;

@@ -1,28 +1,36 @@
 import { createHash, randomUUID } from "node:crypto";
-import { storageError } from "@seneschal/core/storage";
+import {
+  type Completion,
+  needLock,
+  objectError,
+  type PartBody,
+  partLimits,
+  storageError,
+  type Upload,
+  type UploadDraft,
+  type UploadTarget,
+  type VersionAttributes,
+} from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import { commit } from "../context.ts";
-import type { Body, ObjectDoc, PartDoc, UploadDoc, UploadDraft } from "../documents.ts";
+import type { Body, ObjectDoc, PartDoc } from "../documents.ts";
 import { expectRoom } from "./bucket-usage.ts";
-import { objectError, openBucket } from "./buckets.ts";
+import { openBucket } from "./buckets.ts";
 import { commitObjects } from "./commit-objects.ts";
 import { customerKeyFor, encryptBody, newSalt } from "./customer-key.ts";
 import { checkKey } from "./object-id.ts";
-import { type Conditions, commitObject, type VersionAttributes } from "./put-object.ts";
+import { commitObject } from "./put-object.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody, whileStored } from "./store-body.ts";
 import { trashPuts } from "./trash.ts";
-import { findVersion, needLock, pastVersions } from "./versions.ts";
-
-/** Limits of multipart uploads: parts 1-10,000, at least 5 MiB each but the last. */
-export const partLimits = { maxNumber: 10_000, minBytes: 5 * 1024 * 1024 } as const;
+import { findVersion, pastVersions } from "./versions.ts";
 
 /** Begins an upload; returns its id. */
 export async function createUpload(services: ObjectServices, draft: UploadDraft): Promise<string> {
   checkKey(draft.key);
   await writableShard(services, draft.bucket, draft.key);
   const id = randomUUID().replaceAll("-", "");
-  const doc: UploadDoc = { ...draft, started_at: services.context.clock.now() };
+  const doc: Upload = { ...draft, started_at: services.context.clock.now() };
   for (let attempt = 0; attempt < 50; attempt++) {
     const { bucket, version } = await openBucket(services, draft.tenant, draft.bucket, attempt > 0);
     if (draft.retention !== undefined || draft.legal_hold === true) needLock(bucket, "Bucket is missing ObjectLockConfiguration");
@@ -35,35 +43,17 @@ export async function createUpload(services: ObjectServices, draft: UploadDraft)
   throw objectError("OperationAborted", "the bucket changes all the time, try again");
 }
 
-export interface UploadTarget {
-  readonly tenant: string;
-  readonly bucket: string;
-  readonly key: string;
-  readonly upload: string;
-}
-
 /** The upload that a target names. Throws `NoSuchUpload`, and what {@link openBucket} throws. */
 export async function openUpload(
   services: ObjectServices,
   target: UploadTarget,
-): Promise<{ readonly doc: UploadDoc; readonly version: number }> {
+): Promise<{ readonly doc: Upload; readonly version: number }> {
   await openBucket(services, target.tenant, target.bucket);
   const found = await services.context.store.get("storage_uploads", target.upload);
-  const doc = found?.doc as UploadDoc | undefined;
+  const doc = found?.doc as Upload | undefined;
   if (found === undefined || doc === undefined || doc.bucket !== target.bucket || doc.key !== target.key)
     throw objectError("NoSuchUpload", "the upload does not exist", { upload: target.upload });
   return { doc, version: found.version };
-}
-
-/** What is sent as a part. */
-export interface PartBody {
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** Read once the bytes have ended. */
-  readonly checksums?: Readonly<Record<string, string>>;
-  /** As {@link storeBody} has it. */
-  readonly length?: number | undefined;
-  /** Of an upload under a client's key. */
-  readonly customerKey?: Uint8Array | undefined;
 }
 
 /** Stores one part; sending a number again replaces it. Throws `InvalidRequest` for another client's key than the upload's. */
@@ -121,7 +111,7 @@ export async function listParts(
   target: UploadTarget,
   after: number,
   limit: number,
-): Promise<{ readonly upload: UploadDoc; readonly parts: readonly PartDoc[]; readonly more: boolean }> {
+): Promise<{ readonly upload: Upload; readonly parts: readonly PartDoc[]; readonly more: boolean }> {
   const { doc: upload } = await openUpload(services, target);
   const page = await services.context.store.list("storage_parts", "by_upload", [target.upload], {
     from: [after + 1],
@@ -129,16 +119,6 @@ export async function listParts(
   });
   const parts = page.items.map((i) => i.doc as PartDoc);
   return { upload, parts: parts.slice(0, limit), more: parts.length > limit };
-}
-
-/** What makes an upload an object. */
-export interface Completion {
-  readonly parts: readonly { readonly number: number; readonly etag: string }[];
-  readonly conditions?: Conditions;
-  /** Of an upload under a client's key. */
-  readonly customerKey?: Uint8Array | undefined;
-  /** Headers of the object besides the upload's, of its parts. Throws to refuse them. */
-  readonly join?: (upload: UploadDoc, parts: readonly PartDoc[]) => Promise<Readonly<Record<string, string>>>;
 }
 
 /**
@@ -263,7 +243,7 @@ async function joinParts(
 }
 
 /** What the object has of its upload besides bytes and description. */
-function attributesOf({ tags, retention, legal_hold, encryption }: UploadDoc): VersionAttributes {
+function attributesOf({ tags, retention, legal_hold, encryption }: Upload): VersionAttributes {
   return {
     ...(tags && { tags }),
     ...(retention && { retention }),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { objectError } from "./buckets.ts";
+import { objectError } from "@seneschal/core/storage";
 
 /** The document id of an object: a hash, since keys may be longer than ids. */
 export function objectId(bucket: string, key: string): string {

@@ -1,53 +1,31 @@
-import { defaultRetention, type ObjectEventName, storageError } from "@seneschal/core/storage";
+import {
+  type Bucket,
+  type Conditions,
+  defaultRetention,
+  needLock,
+  type ObjectDraft,
+  type ObjectEventName,
+  objectError,
+  storageError,
+} from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
-import type { Body, BucketDoc, ObjectDoc } from "../documents.ts";
+import type { Body, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { expectRoom } from "./bucket-usage.ts";
-import { type FoundBucket, objectError, openBucket } from "./buckets.ts";
+import { type FoundBucket, openBucket } from "./buckets.ts";
 import type { ObjectsDraft } from "./commit-objects.ts";
 import { customerKeyFor, encryptBody } from "./customer-key.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody, whileStored } from "./store-body.ts";
-import { needLock, type Succession, succeed } from "./versions.ts";
-
-/** What may be demanded of the object that is there before a write or a read. ETags without quotes; `*` is any. */
-export interface Conditions {
-  readonly ifMatch?: readonly string[];
-  readonly ifNoneMatch?: readonly string[];
-  readonly ifModifiedSince?: number;
-  readonly ifUnmodifiedSince?: number;
-}
-
-export interface PutObjectInput {
-  readonly tenant: string;
-  readonly bucket: string;
-  readonly key: string;
-  readonly body: AsyncIterable<Uint8Array>;
-  /** Bytes of the body where they are known: it gives no more. */
-  readonly length?: number | undefined;
-  readonly contentType: string;
-  /** Standard headers to give back: cache-control, content-disposition, content-encoding, content-language, expires. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly meta: Readonly<Record<string, string>>;
-  readonly conditions?: Conditions;
-  /** Tags, lock and encryption of the version. */
-  readonly attributes?: VersionAttributes;
-  /** The key of the client whose `attributes.encryption` it is. */
-  readonly customerKey?: Uint8Array | undefined;
-  /** What notifications call it; absent: `ObjectCreated:Put`. */
-  readonly event?: ObjectEventName;
-}
-
-/** What a version has besides its bytes and its description. */
-export type VersionAttributes = Pick<ObjectDoc, "tags" | "retention" | "legal_hold" | "encryption">;
+import { type Succession, succeed } from "./versions.ts";
 
 /**
  * Stores an object; it is there, whole and durable, when this resolves. When it throws, the key has what it had, or all of the
  * new object where `ShardUnavailable` came of an unknown outcome: never less than one of the two. The last writer of a key
  * wins unless conditions say otherwise. Throws `QuotaExceeded`, and what the pool, the keys and the shard throw.
  */
-export async function putObject(services: ObjectServices, input: PutObjectInput): Promise<ObjectDoc> {
+export async function putObject(services: ObjectServices, input: ObjectDraft): Promise<ObjectDoc> {
   checkKey(input.key);
   const bucketFound = await openBucket(services, input.tenant, input.bucket);
   const shard = await writableShard(services, input.bucket, input.key);
@@ -128,7 +106,7 @@ export async function commitObject(
 /** A new object as the current version of its key, kept as its bucket keeps new versions, with the notices of it. */
 export async function makeCurrent(
   services: ObjectServices,
-  bucket: BucketDoc,
+  bucket: Bucket,
   current: Stored | undefined,
   made: ObjectDoc,
   event: ObjectEventName = "ObjectCreated:Put",
@@ -138,7 +116,7 @@ export async function makeCurrent(
 }
 
 /** The object with what its bucket keeps new versions for. Throws `InvalidRequest` for a lock where there is none. */
-function lockedByDefault({ context }: ObjectServices, bucket: BucketDoc, doc: ObjectDoc): ObjectDoc {
+function lockedByDefault({ context }: ObjectServices, bucket: Bucket, doc: ObjectDoc): ObjectDoc {
   if (doc.retention !== undefined || doc.legal_hold === true) needLock(bucket, "Bucket is missing ObjectLockConfiguration");
   const kept = bucket.object_lock?.default;
   if (kept === undefined || doc.retention !== undefined) return doc;

@@ -1,10 +1,10 @@
-import { storageError } from "@seneschal/core/storage";
+import { type ReadOptions, storageError, versionIdOf } from "@seneschal/core/storage";
 import type { ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
 import { openBucket } from "./buckets.ts";
 import { customerCipher, customerKeyFor } from "./customer-key.ts";
 import { checkKey } from "./object-id.ts";
 import type { ObjectServices } from "./services.ts";
-import { openVersion, versionIdOf } from "./versions.ts";
+import { openVersion } from "./versions.ts";
 
 /**
  * The record of an object, of one version of it where `version` names one; with a version id where its bucket has versions. Throws
@@ -27,14 +27,6 @@ export async function headObject(
 interface Reading {
   readonly bytes: Promise<Uint8Array>;
   release(): void;
-}
-
-/** How an object is read. */
-export interface ReadOptions {
-  /** The reader has a place in the memory budget for the bytes. */
-  readonly counted?: boolean;
-  /** Of an object under a client's key. */
-  readonly customerKey?: Uint8Array | undefined;
 }
 
 /**

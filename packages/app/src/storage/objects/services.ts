@@ -1,4 +1,4 @@
-import { isReadOnly, type Shard, shardAt, shardPoint, storageError } from "@seneschal/core/storage";
+import { isReadOnly, type RequestOrigin, type Shard, shardAt, shardPoint, storageError } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
@@ -7,7 +7,7 @@ import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { MemoryBudget } from "../data/memory-budget.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
-import type { RequestOrigin, WebhookTenants } from "../notify/notice-puts.ts";
+import type { WebhookTenants } from "../notify/notice-puts.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
 /** What object operations work with. */

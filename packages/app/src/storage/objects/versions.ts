@@ -1,21 +1,23 @@
-import { checkDeletable, checkRetentionChange, type Retention, storageError } from "@seneschal/core/storage";
+import {
+  type Bucket,
+  checkDeletable,
+  checkRetentionChange,
+  needLock,
+  objectError,
+  type Retention,
+  storageError,
+  type VersionTarget,
+  versionIdOf,
+} from "@seneschal/core/storage";
 import type { Check, Del, Put, Stored } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
-import type { BucketDoc, ObjectDoc } from "../documents.ts";
+import type { ObjectDoc } from "../documents.ts";
 import { indexedKey } from "../schema.ts";
-import { objectError, openBucket } from "./buckets.ts";
+import { openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { trashPuts } from "./trash.ts";
 import { figureOf, plus } from "./version-figures.ts";
-
-/** A version of a key by name. `version` absent: the current one. */
-export interface VersionTarget {
-  readonly tenant: string;
-  readonly bucket: string;
-  readonly key: string;
-  readonly version?: string | undefined;
-}
 
 /** A version and the record that it is. */
 interface Located {
@@ -23,11 +25,6 @@ interface Located {
   readonly id: string;
   readonly version: number;
   readonly doc: ObjectDoc;
-}
-
-/** What clients call a version by: `null` for one of a bucket that had no versions. */
-export function versionIdOf({ version_id }: Pick<ObjectDoc, "version_id">): string {
-  return version_id ?? "null";
 }
 
 /** Greater for later versions of one key. */
@@ -85,7 +82,7 @@ export interface Succession {
  */
 export async function succeed(
   services: ObjectServices,
-  bucket: BucketDoc,
+  bucket: Bucket,
   current: Stored | undefined,
   made: ObjectDoc,
 ): Promise<Succession> {
@@ -122,7 +119,7 @@ export async function succeed(
 /** Makes a delete marker the current version of a key; returns it. */
 export async function putDeleteMarker(
   services: ObjectServices,
-  bucket: { readonly bucket: BucketDoc; readonly version: number },
+  bucket: { readonly bucket: Bucket; readonly version: number },
   current: Stored | undefined,
   key: string,
 ): Promise<Succession & { readonly checks: readonly Check[] }> {
@@ -146,7 +143,7 @@ export async function putDeleteMarker(
 /** What ends a version for good: its record goes, and the latest one of the past becomes current in its place. */
 export async function removeVersion(
   services: ObjectServices,
-  { versioning }: Pick<BucketDoc, "versioning">,
+  { versioning }: Pick<Bucket, "versioning">,
   found: Located,
 ): Promise<Pick<Succession, "puts" | "dels" | "bytes" | "objects">> {
   const { doc, coll, id, version } = found;
@@ -194,7 +191,7 @@ export async function* pastVersions(
 export async function describeVersion(
   services: ObjectServices,
   target: VersionTarget,
-  change: (doc: ObjectDoc, bucket: BucketDoc) => ObjectDoc,
+  change: (doc: ObjectDoc, bucket: Bucket) => ObjectDoc,
   event?: { readonly action: string },
 ): Promise<ObjectDoc> {
   const { bucket, key, tenant } = target;
@@ -242,7 +239,7 @@ export function retain(
   retention: Retention | undefined,
   bypass: boolean,
 ): Promise<ObjectDoc> {
-  const change = (doc: ObjectDoc, bucket: BucketDoc): ObjectDoc => {
+  const change = (doc: ObjectDoc, bucket: Bucket): ObjectDoc => {
     needLock(bucket);
     checkRetentionChange(doc.retention, retention, services.context.clock.now(), bypass);
     const { retention: _, ...rest } = doc;
@@ -253,14 +250,9 @@ export function retain(
 
 /** Puts a version under a legal hold, or takes it off. */
 export function holdLegally(services: ObjectServices, target: VersionTarget, on: boolean): Promise<ObjectDoc> {
-  const change = (doc: ObjectDoc, bucket: BucketDoc): ObjectDoc => {
+  const change = (doc: ObjectDoc, bucket: Bucket): ObjectDoc => {
     needLock(bucket);
     return { ...doc, legal_hold: on };
   };
   return describeVersion(services, target, change, { action: on ? "object.legal_hold.on" : "object.legal_hold.off" });
-}
-
-/** Throws `InvalidRequest` for a bucket that has no object lock. */
-export function needLock(bucket: BucketDoc, reason = "Bucket is missing Object Lock Configuration"): void {
-  if (bucket.object_lock === undefined) throw objectError("InvalidRequest", reason, { bucket: bucket.name });
 }

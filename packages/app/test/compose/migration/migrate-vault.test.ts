@@ -6,6 +6,7 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { startVaultEmulator } from "@seneschal/adapters/vault/emulator";
 import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
 import { expect, test } from "vitest";
 import { migrate } from "../../../src/compose/migration/migrate.ts";
 import { prepareData } from "../../../src/compose/prepare-data.ts";
@@ -26,7 +27,7 @@ test("a gateway that ran on its embedded vault goes on with a vault server, and 
   const next = config({ vault: { kind: "http", address: server.address, token: "t" } });
   const starts = async (settings: ProcessConfig): Promise<unknown> => {
     const log = openLogger({ level: "silent" });
-    const running = await startProcess(settings, { serve, log, version: "test" });
+    const running = await startProcess(settings, { serve, serveS3, log, version: "test" });
     const health = await (await fetch(`${running.services[0]?.url}/health`)).json();
     await running.stop();
     return health;

@@ -1,0 +1,90 @@
+import type { Logger } from "@seneschal/adapters/logging";
+import type { S3Server, S3ServerOptions, ServeS3 } from "@seneschal/core/storage";
+import { checkOptions } from "@seneschal/kernel";
+import type { PolicyEngine } from "@seneschal/kernel/ports";
+import type { Authorisation } from "../platform/index.ts";
+import type { StorageContext } from "./context.ts";
+import type { Credentials } from "./keys/credentials.ts";
+import type { StorageNode } from "./node.ts";
+import { objectStore } from "./objects/object-store.ts";
+
+/** How the S3 port of a node is served: what is not the node's to give. */
+export type S3Settings = Pick<
+  S3ServerOptions,
+  "host" | "port" | "domain" | "websiteDomain" | "signatureV2" | "tls" | "readTimeoutMs" | "idleTimeoutMs" | "maxConnections"
+>;
+
+/** Serves the buckets of a node by S3, counted and logged as its other gateways are. */
+export function openS3(options: {
+  readonly settings: S3Settings;
+  readonly node: Pick<StorageNode, "context" | "objects" | "connections">;
+  readonly credentials: Pick<Credentials, "lookUp">;
+  /** Decides what callers may do. */
+  readonly authorisation: Authorisation;
+  readonly engine: PolicyEngine;
+  readonly log: Logger;
+  readonly serveS3: ServeS3;
+}): Promise<S3Server> {
+  checkOptions("options", options, {
+    settings: "object",
+    node: "object",
+    credentials: "object",
+    authorisation: "object",
+    engine: "object",
+    log: "object",
+    serveS3: "function",
+  });
+  const { settings, node, credentials, authorisation, engine, log, serveS3 } = options;
+  const { context, connections } = node;
+  const { metrics, clock, random } = context;
+  const labels = { transport: "http" };
+  const alarm = openAlarm(context);
+  return serveS3({
+    ...settings,
+    objects: (origin) => objectStore(node.objects, origin),
+    lookUp: (accessKey) => credentials.lookUp(accessKey),
+    engine,
+    authorise: ({ caller, owner, action, resource, method, operation }, now) =>
+      authorisation.decide(
+        {
+          subject: { id: caller, type: "tenant", org: owner, roles: ["tenant"], scopes: [], permissions: [] },
+          action,
+          resource: { type: "objects", id: resource, org: owner, workspace: "" },
+          context: { method, path: operation },
+        },
+        now,
+      ),
+    clock,
+    random,
+    onRequest({ operation, status, seconds }) {
+      metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
+      metrics.gatewayDuration.observe({ protocol: "s3", method: operation }, seconds);
+    },
+    onRefusal(reason) {
+      metrics.authFailures.inc({ surface: "s3", reason });
+      alarm(reason);
+    },
+    onFailure: (error, { operation, requestId }) => log.error({ error, operation, request_id: requestId }, "s3 request failed"),
+    onConnections({ open, idle }) {
+      connections.set("s3", open);
+      metrics.transportIdle.set(labels, idle);
+      metrics.transportActive.set(labels, open - idle);
+    },
+    onTraffic({ received, sent }) {
+      metrics.transportBytes.inc({ ...labels, direction: "rx" }, received);
+      metrics.transportBytes.inc({ ...labels, direction: "tx" }, sent);
+    },
+    onConnectionError: (kind) => metrics.transportErrors.inc({ ...labels, kind }),
+  });
+}
+
+/** One security event per reason and ten seconds: an attacker must not flush the event log. */
+function openAlarm(context: StorageContext): (reason: string) => void {
+  const last = new Map<string, number>();
+  return (reason) => {
+    const now = context.clock.now();
+    if (now - (last.get(reason) ?? Number.NEGATIVE_INFINITY) < 10_000) return;
+    last.set(reason, now);
+    context.emit("warning", "security", "an S3 request was refused", { reason });
+  };
+}

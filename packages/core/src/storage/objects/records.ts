@@ -1,0 +1,141 @@
+import { checkArgument, type JsonObject } from "@seneschal/kernel";
+import type { BucketQuota } from "../bucket-quota.ts";
+import type { CorsRule } from "../cors.ts";
+import type { LifecycleRule } from "../lifecycle.ts";
+import type { NotificationRule } from "../notifications.ts";
+import type { DefaultRetention, Retention } from "../retention.ts";
+import type { Website } from "../website.ts";
+
+/** What is set for a bucket. Members that are absent were never set. */
+export interface Bucket extends JsonObject {
+  readonly name: string;
+  readonly tenant: string;
+  /** Milliseconds. */
+  readonly created_at: number;
+  readonly region: string;
+  /** Set while a deletion looks whether the bucket is empty: no write may begin or commit. */
+  readonly deleting: boolean;
+  /** Absent: never enabled. */
+  readonly versioning?: Versioning;
+  /** Set once a bucket has object lock, which stays; `default`: what new versions get that name nothing else. */
+  readonly object_lock?: { readonly default?: DefaultRetention & JsonObject };
+  readonly tags?: Tags;
+  /** What new objects get that name nothing else. */
+  readonly encryption?: ObjectEncryption & JsonObject;
+  /** The policy document as it was given. */
+  readonly policy?: string;
+  readonly lifecycle?: readonly (LifecycleRule & JsonObject)[];
+  readonly public_access_block?: Readonly<Record<string, boolean>>;
+  readonly cors?: readonly (CorsRule & JsonObject)[];
+  /** Absent: the bucket is no website. */
+  readonly website?: Website & JsonObject;
+  /** Absent: no limit, and what the bucket holds is not counted. */
+  readonly quota?: BucketQuota & JsonObject;
+  /** Absent: nothing is told. */
+  readonly notifications?: readonly (NotificationRule & JsonObject)[];
+}
+
+export type Versioning = "Enabled" | "Suspended";
+
+/** What is known of a version of a key, besides where its bytes are. */
+export interface ObjectVersion extends JsonObject {
+  readonly bucket: string;
+  readonly key: string;
+  readonly tenant: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly etag: string;
+  readonly content_type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly meta: Readonly<Record<string, string>>;
+  /** Milliseconds. */
+  readonly modified_at: number;
+  /** Absent: the version `null`, of a bucket that had no versions when it was written. */
+  readonly version_id?: string;
+  /** Orders the versions of a key, the latest has the greatest; absent: `modified_at`. */
+  readonly ordinal?: number;
+  readonly delete_marker?: boolean;
+  /** Since when it is not the current version. */
+  readonly superseded_at?: number;
+  readonly tags?: Tags;
+  readonly retention?: Retention & JsonObject;
+  readonly legal_hold?: boolean;
+  /** Absent: by keys of the cluster and the tenant alone. */
+  readonly encryption?: ObjectEncryption & JsonObject;
+}
+
+/** In the order of their keys. */
+export type Tags = readonly (JsonObject & { readonly key: string; readonly value: string })[];
+
+/** What a client asked for besides the encryption that everything has. */
+export type ObjectEncryption =
+  /** With the name of the tenant's key, which every object of the tenant is under. */
+  | { readonly kind: "aws:kms"; readonly key_id: string }
+  /** Under a key that the client keeps: `check` tells whether a key is the one. */
+  | { readonly kind: "customer"; readonly salt: string; readonly check: string };
+
+/** One part of a multipart upload. */
+export interface UploadPart extends JsonObject {
+  readonly upload: string;
+  readonly number: number;
+  /** Bytes. */
+  readonly size: number;
+  readonly etag: string;
+  /** Milliseconds. */
+  readonly modified_at: number;
+  /** Verified checksums, base64, by algorithm. */
+  readonly checksums?: Readonly<Record<string, string>>;
+}
+
+/** What a multipart upload begins with. */
+export interface UploadDraft {
+  readonly bucket: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly content_type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly meta: Readonly<Record<string, string>>;
+  /** What was asked for: an algorithm by its header suffix, and what the object's checksum is made of. */
+  readonly checksum?: UploadChecksum;
+  readonly tags?: Tags;
+  readonly retention?: Retention & JsonObject;
+  readonly legal_hold?: boolean;
+  readonly encryption?: ObjectEncryption & JsonObject;
+}
+
+export interface UploadChecksum extends JsonObject {
+  readonly algorithm: string;
+  readonly type: "COMPOSITE" | "FULL_OBJECT";
+}
+
+/** A multipart upload that is under way. */
+export interface Upload extends UploadDraft, JsonObject {
+  readonly bucket: string;
+  readonly key: string;
+  readonly tenant: string;
+  readonly content_type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly meta: Readonly<Record<string, string>>;
+  /** Milliseconds. */
+  readonly started_at: number;
+}
+
+const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?!.*(?:-\.|\.-))(?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
+
+/** Whether a bucket may be called so (Amazon S3 user guide, Bucket naming rules). */
+export function isBucketName(name: string): boolean {
+  checkArgument("name", name, "string");
+  return validName.test(name);
+}
+
+/** What clients call a version by: `null` for one of a bucket that had no versions. */
+export function versionIdOf(version: Pick<ObjectVersion, "version_id">): string {
+  checkArgument("version", version, "object");
+  return version.version_id ?? "null";
+}
+
+/** Limits of multipart uploads: parts 1-10,000, at least 5 MiB each but the last. */
+export const partLimits = { maxNumber: 10_000, minBytes: 5 * 1024 * 1024 } as const;
+
+/** Bytes of a key that a client keeps. */
+export const customerKeyBytes = 32;
