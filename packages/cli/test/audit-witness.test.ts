@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { base64 } from "@seneschal/crypto";
+import { base64, fromHex } from "@seneschal/crypto";
 import {
   checkpointText,
   cosignNote,
@@ -16,6 +16,7 @@ import {
   verifyNote,
   witnessVerifierKey,
 } from "@seneschal/crypto/merkle";
+import { type AuditRecord, auditHash } from "@seneschal/quota";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
@@ -28,6 +29,10 @@ interface Log {
   proof?: string[];
   /** As the other service answers. */
   governance?: true;
+  /** The scheduler's, in place of the tree. */
+  chain?: readonly AuditRecord[];
+  /** The number of requests after which its connections are cut. */
+  cut?: number;
   /** Cosigned checkpoints that the service shows. */
   witnesses?: readonly {
     readonly org_id: string;
@@ -51,6 +56,24 @@ function treeOf(...entries: readonly number[]): MerkleTree {
   return tree;
 }
 
+/** Entries that are chained as the scheduler does it. */
+function chainOf(...users: readonly string[]): readonly AuditRecord[] {
+  let hash = "";
+  return users.map((user, at) => {
+    const entry = {
+      seq: at + 1,
+      at: 1_700_000_000_000 + at,
+      action: "work",
+      user,
+      resourceType: "t",
+      resourceId: "r",
+      details: {},
+    };
+    hash = auditHash(hash, entry);
+    return { ...entry, hash };
+  });
+}
+
 describe("a witness of an audit log", () => {
   let dir: string;
   let url: string;
@@ -59,7 +82,8 @@ describe("a witness of an audit log", () => {
   let witness: string;
 
   const answer = async (path: URL): Promise<object | undefined> => {
-    const { tree, key } = log;
+    const { tree, key, chain } = log;
+    if (chain !== undefined) return ofScheduler(path, chain, key);
     if (tree.size === 0 && path.pathname === "/api/v1/audit/checkpoint") return undefined;
     const text = checkpointText({ origin: "seneschal.audit/i/acme", size: tree.size, root: tree.root() });
     const note = await signNote(text, key.note, key.sign);
@@ -72,6 +96,27 @@ describe("a witness of an audit log", () => {
     const [first, second] = [Number(path.searchParams.get("first")), Number(path.searchParams.get("second"))];
     const roots = { first_root: base64(tree.root(first)), second_root: base64(tree.root(second)) };
     return { first, second, ...roots, proof: log.proof ?? tree.consistencyProof(first, second).map(base64), ...signed };
+  };
+
+  const ofScheduler = async (
+    { pathname, searchParams }: URL,
+    chain: readonly AuditRecord[],
+    { note: name, sign }: Log["key"],
+  ) => {
+    const newest = chain.at(-1);
+    const [size, head] = [newest?.seq ?? 0, newest?.hash ?? ""];
+    if (pathname === "/api/v1/audit/checkpoint") {
+      const signed = { entries: size, head, timestamp: "2026-01-01T00:00:00.000Z", signature: "", public_key: "" };
+      if (newest === undefined) return signed;
+      const text = checkpointText({ origin: "log", size, root: fromHex(head), extensions: ["sha256-chain"] });
+      return { ...signed, note: await signNote(text, name, sign), verifier_key: noteVerifierKey(name) };
+    }
+    const through = Number(searchParams.get("through"));
+    const shown = chain.filter(({ seq }) => seq <= through).reverse();
+    return shown.slice(0, 3).map(({ seq, at, user: user_id, resourceType: resource_type, resourceId: resource_id, ...rest }) => {
+      const entry = { id: String(seq), timestamp: new Date(at).toISOString(), user_id, resource_type, resource_id };
+      return { ...entry, action: rest.action, details: rest.details, hash: rest.hash };
+    });
   };
 
   const ofGovernance = ({ pathname, searchParams }: URL, signed: { note: string; verifier_key: string }): object => {
@@ -100,6 +145,7 @@ describe("a witness of an audit log", () => {
 
   beforeAll(async () => {
     server = createServer((request, response) => {
+      if (log.cut !== undefined && log.cut-- <= 0) return void request.socket.destroy();
       void answer(new URL(request.url ?? "", "http://log")).then((body) => {
         const code = log.governance ? "not_found" : "NOT_FOUND";
         const gone = { error: { code, message: "not found", details: {}, request_id: "r" } };
@@ -169,6 +215,70 @@ describe("a witness of an audit log", () => {
       expect(await kept()).toBe(before);
     },
   );
+
+  describe("of the scheduler, which is a chain", () => {
+    const scheduler = ["--service", "scheduler"];
+    const five = ["a", "b", "c", "d", "e"];
+    beforeEach(async () => {
+      log.chain = chainOf(...five);
+      expect(await witnessed(...scheduler)).toMatchObject({ code: 0, told: { growth: "first", size: 5 } });
+    });
+
+    it("signs what its entries lead to from what was kept, and verification hashes all of it", async () => {
+      expect(await witnessed(...scheduler)).toMatchObject({ code: 0, told: { growth: "same" } });
+      log.chain = chainOf(...five, "f", "g", "h", "i", "j", "k", "l");
+      const proven = { growth: "grown", size: 5, cosigned: { "w.example": expect.stringMatching(/^20.*Z$/) } };
+      expect(await verified("--witness", witness, ...scheduler)).toMatchObject({ code: 0, told: { valid: true, proven } });
+      expect(await witnessed(...scheduler)).toMatchObject({ code: 0, told: { growth: "grown", size: 12, kept_size: 5 } });
+      expect(
+        verifyNote(await kept(), [parseVerifierKey(witness).key])
+          .text.split("\n")
+          .slice(1, 2),
+      ).toEqual(["12"]);
+      expect(await verified(...scheduler, "--since", "2026-01-01T00:00:00Z")).toMatchObject({ code: 2 });
+    });
+
+    const longer = chainOf(...five, "f", "g", "h", "i");
+    const changed = (seq: number, change: Partial<AuditRecord>) =>
+      longer.map((entry) => (entry.seq === seq ? { ...entry, ...change } : entry));
+    it.each<[what: string, growth: string, readonly AuditRecord[], valid: boolean]>([
+      ["put back", "put_back", chainOf("a", "b", "c", "d"), true],
+      ["emptied", "put_back", [], true],
+      ["another one of that length", "forked", chainOf("a", "b", "x", "d", "e"), true],
+      ["another one that is longer", "unproven", chainOf("a", "b", "x", "d", "e", "f"), true],
+      ["changed in an entry since", "unproven", changed(7, { user: "x" }), false],
+      ["changed in the first entry since", "unproven", changed(6, { details: { x: 1 } }), false],
+      ["changed in a hash", "unproven", changed(7, { hash: "0".repeat(64) }), false],
+      ["cut between what was seen and what is new", "unproven", longer.filter(({ seq }) => seq > 7), false],
+      ["without one entry", "unproven", longer.filter(({ seq }) => seq !== 7), false],
+    ])("signs nothing and keeps what it has of one that is %s", async (_, growth, chain, valid) => {
+      const before = await kept();
+      log.chain = chain;
+      expect(await witnessed(...scheduler)).toMatchObject({ code: 1, told: { witnessed: false, growth } });
+      expect(await verified("--witness", witness, ...scheduler)).toMatchObject({ code: 1, told: { valid, proven: { growth } } });
+      expect(await kept()).toBe(before);
+    });
+
+    it("finds by verification what was changed or cut before what it kept, which its own run does not read", async () => {
+      for (const chain of [longer.filter(({ seq }) => seq > 4), changed(2, { user: "x" })]) {
+        log.chain = chain;
+        expect(await verified(...scheduler)).toMatchObject({ code: 1, told: { valid: false, proven: { growth: "grown" } } });
+      }
+    });
+
+    it("that ends at any request has kept what it had, and goes on from there", async () => {
+      const before = await kept();
+      log.chain = chainOf(...five, "f", "g", "h", "i", "j", "k");
+      for (let requests = 0; ; requests++) {
+        log.cut = requests;
+        const { code } = await witnessed(...scheduler);
+        if (code === 0) break;
+        expect([code, await kept()]).toEqual([3, before]);
+      }
+      delete log.cut;
+      expect(await witnessed(...scheduler)).toMatchObject({ code: 0, told: { growth: "same", size: 11 } });
+    });
+  });
 
   it("takes another key than the expected one for no log of that name, at the first time too, and keeps nothing of it", async () => {
     expect(await witnessed("--log-key", noteVerifierKey(newKey().note))).toMatchObject({

@@ -48,6 +48,6 @@ grants := {
 	"system:clock": {"system-admin"},
 	"system:backup": {"system-admin"},
 	"event:list": {"tenant-admin", "system-admin"},
-	"audit:read": {"system-admin"},
+	"audit:read": {"auditor", "system-admin"},
 	"log:propose": {"peer"},
 }

@@ -168,7 +168,7 @@ export async function prepareDev(options: DevOptions): Promise<PreparedDev> {
         admins: identities as Record<AdminRole, DevIdentity>,
         user,
         scheduler: Object.fromEntries(
-          ["user", "tenant-admin", "system-admin", "accounting", "agent"].map((role) => [role, scheduler(role)]),
+          ["user", "tenant-admin", "system-admin", "accounting", "auditor", "agent"].map((role) => [role, scheduler(role)]),
         ),
         governance: { api_key: secrets.apiKeys[org] ?? "" },
       };

@@ -33,6 +33,10 @@ export interface Outputs {
 export interface AuditSigner {
   readonly publicKey: string;
   sign(text: string): string;
+  /** The key as C2SP signed-note writes it. */
+  readonly verifierKey: string;
+  /** The chain of `size` entries whose newest hash (hex) is `head`, as a signed note. */
+  note(size: number, head: string): Promise<string>;
 }
 
 /** Everything that the scheduler's handlers are given. */

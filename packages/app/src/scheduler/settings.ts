@@ -28,7 +28,7 @@ export const schedulerSettings = z.strictObject({
     .array(
       z.strictObject({
         id: z.string().min(1).max(128),
-        role: z.enum(["user", "tenant-admin", "system-admin", "accounting", "agent"]),
+        role: z.enum(["user", "tenant-admin", "system-admin", "accounting", "auditor", "agent"]),
         tenant: z.string().max(128).default(""),
         sha256: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hex digits"),
       }),

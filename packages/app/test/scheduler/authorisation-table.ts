@@ -33,6 +33,6 @@ export const rolesOf: Readonly<Record<string, readonly string[]>> = {
   "system:clock": ["system-admin"],
   "system:backup": ["system-admin"],
   "event:list": ["tenant-admin", "system-admin"],
-  "audit:read": ["system-admin"],
+  "audit:read": ["auditor", "system-admin"],
   "log:propose": ["peer"],
 };

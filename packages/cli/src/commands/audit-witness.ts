@@ -1,10 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { resolve } from "node:path";
-import { fromBase64 } from "@seneschal/crypto";
 import {
   cosignNote,
   type Growth,
-  judgeGrowth,
   type NoteKey,
   parseCheckpoint,
   parseVerifierKey,
@@ -144,9 +142,7 @@ async function lookAgain(
   for (const { name } of witnesses)
     if (cosignedAt[name] === undefined) throw new CodedError("file_invalid", `${kept?.file} has no cosignature of ${name}`);
   const checkpoint = parseCheckpoint(verified.text);
-  const [first, second] = [checkpoint.size, offered.size];
-  const proof = first > 0 && first < second ? await log.proof(first, second) : [];
-  return { growth: judgeGrowth(checkpoint, offered, proof.map(fromBase64)), ...now, keptSize: first, cosignedAt };
+  return { growth: await log.judge(checkpoint, offered), ...now, keptSize: checkpoint.size, cosignedAt };
 }
 
 /** A log that is empty: there is nothing to sign, and what was signed before is gone. */

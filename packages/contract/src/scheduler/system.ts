@@ -174,6 +174,8 @@ export const systemRoutes = {
       action: text(64).optional(),
       /** What was done to the tenant, or named it. */
       tenant_id: name.optional(),
+      /** The newest entry that is answered, by its number: a page begins behind the last one whatever is written meanwhile. */
+      through: integerParam(0, Number.MAX_SAFE_INTEGER).optional(),
       limit: limitParam(100),
       offset: offsetParam(),
     }),
@@ -187,7 +189,16 @@ export const systemRoutes = {
     summary: "The head of the audit chain, signed (Ed25519)",
     action: "audit:read",
     status: 200,
-    reply: z.strictObject({ entries: z.int(), head: z.string(), timestamp: time, signature: z.string(), public_key: z.string() }),
+    reply: z.strictObject({
+      entries: z.int(),
+      head: z.string(),
+      timestamp: time,
+      signature: z.string(),
+      public_key: z.string(),
+      /** The same as a C2SP signed note, which witnesses cosign, and the key that verifies it; an empty chain has none. */
+      note: z.string().optional(),
+      verifier_key: z.string().optional(),
+    }),
     extension: true,
   },
   runCycle: {

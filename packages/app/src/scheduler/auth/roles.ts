@@ -3,7 +3,7 @@ import { CodedError } from "@seneschal/kernel";
 import type { QuotaState } from "@seneschal/quota";
 
 /** Who may do what. A principal may hold several. */
-export const ROLES = ["user", "tenant-admin", "system-admin", "accounting", "agent", "peer"] as const;
+export const ROLES = ["user", "tenant-admin", "system-admin", "accounting", "auditor", "agent", "peer"] as const;
 export type Role = (typeof ROLES)[number];
 
 export function hasRole(principal: Principal, ...roles: readonly Role[]): boolean {

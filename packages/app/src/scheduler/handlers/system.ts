@@ -128,16 +128,17 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
   },
 
   async listAudit({ quotas, auditArchive }, { query }) {
-    const { user_id: user, action, tenant_id: tenant, limit, offset } = query;
+    const { user_id: user, action, tenant_id: tenant, through, limit, offset } = query;
     const state = quotas.state();
+    const newer = through === undefined ? 0 : Math.max(0, state.nextAudit - 1 - through);
     const wanted = (entry: AuditRecord): boolean =>
       (user === undefined || entry.user === user) &&
       (action === undefined || entry.action === action) &&
       (tenant === undefined || tenantOf(state, entry) === tenant);
     const all = user === undefined && action === undefined && tenant === undefined;
     const entries = all
-      ? await auditArchive.newest(state, offset, limit)
-      : await matching(auditArchive, state, wanted, offset, limit);
+      ? await auditArchive.newest(state, newer + offset, limit)
+      : await matching(auditArchive, state, wanted, { newer, offset, limit });
     return entries.map((entry) => ({
       id: String(entry.seq),
       timestamp: iso(entry.at),
@@ -154,7 +155,9 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     const { nextAudit, auditHead } = await quotas.read();
     const timestamp = iso(now);
     const signed = `seneschal-scheduler-audit\n${nextAudit - 1}\n${auditHead}\n${timestamp}\n`;
-    return { entries: nextAudit - 1, head: auditHead, timestamp, signature: signer.sign(signed), public_key: signer.publicKey };
+    const entries = nextAudit - 1;
+    const noted = entries === 0 ? {} : { note: await signer.note(entries, auditHead), verifier_key: signer.verifierKey };
+    return { entries, head: auditHead, timestamp, signature: signer.sign(signed), public_key: signer.publicKey, ...noted };
   },
 
   async runCycle({ cycle }) {
@@ -250,11 +253,10 @@ async function matching(
   archive: AuditArchive,
   state: QuotaState,
   wanted: (entry: AuditRecord) => boolean,
-  offset: number,
-  limit: number,
+  { newer, offset, limit }: { readonly newer: number; readonly offset: number; readonly limit: number },
 ): Promise<readonly AuditRecord[]> {
   const found: AuditRecord[] = [];
-  for (let at = 0; found.length < offset + limit; at += AUDIT_PAGE) {
+  for (let at = newer; found.length < offset + limit; at += AUDIT_PAGE) {
     const page = await archive.newest(state, at, AUDIT_PAGE);
     found.push(...page.filter(wanted));
     if (page.length < AUDIT_PAGE) break;
