@@ -45,7 +45,7 @@ test.each(guarded)("%s: a token without a known role is a 403 and changes nothin
   const path = route.path.replace(":id", "n0");
   const body = route.method === "GET" ? undefined : { tenant: "physics" };
   const before = (await s.ok("root", "GET", "/api/v1/raft/status?hash=true")).state_hash;
-  for (const roles of [undefined, [], ["nonsense"], ["auditor"], ["User"], ["user "], ["constructor"], "super_admin"]) {
+  for (const roles of [undefined, [], ["nonsense"], ["librarian"], ["User"], ["user "], ["constructor"], "super_admin"]) {
     const answer = await s.call(undefined, route.method, path, body, as({ sub: "jo", roles }));
     expect([roles, answer.status, answer.body.error?.code]).toEqual([roles, 403, "forbidden"]);
   }
