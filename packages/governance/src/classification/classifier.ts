@@ -18,6 +18,7 @@ import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 import { type DataRequest, requestOf } from "./request.ts";
 import type { Catalogue } from "./sql-evidence.ts";
 import { jsonEvidence, tableEvidence } from "./structured-evidence.ts";
+import { withSystemResources } from "./system-resources.ts";
 import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";
 import {
   hasSignsOfCode,
@@ -124,7 +125,7 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
   let operation: string | undefined;
   let scope: DataRequest["scope"] | undefined;
 
-  const catalogue = options.catalogue ?? (() => undefined);
+  const catalogue = withSystemResources(options.catalogue ?? (() => undefined), policy);
   const reader: SqlContext = { sql: options.sql, policy, recognisers, catalogue, schemaOf: options.schemaOf };
   const dialect = textOf(context["dialect"]);
   const sql = readSql(reader, query, dialect);

@@ -19,6 +19,7 @@ import {
   unreadEvidence,
   unreadOperation,
 } from "./unread-sql.ts";
+import { xqueryEvidence } from "./xquery-evidence.ts";
 
 /** What statements are read with; without a parser none is. */
 export interface SqlContext {
@@ -98,6 +99,7 @@ function evidenceOf(context: SqlContext, text: string, parsed: ParsedSql, depth:
   }
   if (PROGRAM.test(text))
     evidence.push(...unreadEvidence([text], "a program is run, and nobody knows what it reads", policy, catalogue));
+  evidence.push(...xqueryEvidence(text, policy, catalogue, (inner) => innerEvidence(context, inner, depth + 1)));
   evidence.push(...strange.flatMap((part) => strangeEvidence(part, policy, catalogue)));
   return {
     evidence,

@@ -7,7 +7,7 @@ import { highestTier, type TierPolicy, unclassifiedTier } from "./tiers.ts";
 
 /** Shapes of statements that show, move or change data, or run a text. */
 const SHAPE =
-  /^(?:\s*(?:--[^\n]*\n|\/\*[\s\S]{0,2000}?\*\/|#[^\n]*\n|\())*\s*(?:select\b|with\s+(?:recursive\s+)?\S{1,100}\s*(?:\([^()]{0,2000}\)\s*)?as\b|insert\s+(?:into|overwrite|all|first|ignore)\b|replace\s+into\b|update\s+\S[\s\S]{0,1000}?\bset\b|delete\s+(?:from\b|\S{1,200}\s+from\b)|merge\s+(?:into\b|\S[\s\S]{0,300}?\busing\b)|\\?copy\s+\S|unload\s*\(|export\s+(?:table|data)\b|exec(?:ute)?\b|call\s+\S{1,100}\s*\(|prepare\s+\S{1,100}\s+(?:from|as)\b|declare\s+\S|do\s+(?:\$|'|language\b)|begin\b|table\s+\S{1,200}\s*;?\s*$|from\s+\S|handler\s+\S|bulk\s+insert\b|create\s[\s\S]{0,1000}?\bas\b|if\s+\S[\s\S]{0,1000}?\b(?:select|exec|insert|delete|update)\b)/i;
+  /^(?:\s*(?:--[^\n]*\n|\/\*[\s\S]{0,2000}?\*\/|#[^\n]*\n|\())*\s*(?:select\b|with\s+(?:recursive\s+)?\S{1,100}\s*(?:\([^()]{0,2000}\)\s*)?as\b|insert\s+(?:into|overwrite|all|first|ignore)\b|replace\s+into\b|update\s+\S[\s\S]{0,1000}?\bset\b|delete\s+(?:from\b|\S{1,200}\s+from\b)|merge\s+(?:into\b|\S[\s\S]{0,300}?\busing\b)|\\?copy\s+\S|unload\s*\(|export\s+(?:table|data)\b|exec(?:ute)?\b|call\s+\S{1,100}\s*\(|prepare\s+\S{1,100}\s+(?:from|as)\b|declare\s+\S|do\s+(?:\$|'|language\b)|begin\b|table\s+(?:only\s+)?\S{1,200}(?:\s*\*)?\s*;?\s*$|from\s+\S|handler\s+\S|bulk\s+insert\b|create\s[\s\S]{0,1000}?\bas\b|if\s+\S[\s\S]{0,1000}?\b(?:select|exec|insert|delete|update)\b)/i;
 
 /** What sentences do not have: operators, calls, names in snake case, a subquery, keywords in capitals. */
 const CODE =

@@ -1,6 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
 import { analyseSql } from "../sql/analyse.ts";
 import { parseSql } from "../sql/parse-sql.ts";
+import { readingsOf } from "../sql/readings.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SqlOutput } from "../sql/types.ts";
 
@@ -37,10 +38,17 @@ export function readLineageSql(parser: SqlParser, question: SqlQuestion): SqlRea
   checkArgument("question", question, "object");
   const { query, dialect, tables } = question;
   const schemaOf = (table: string) => tables.find(([name]) => sameTable(name, table))?.[1];
-  const { statements, failed } = parseSql(parser, query, dialect);
-  const { results, unexplained, unread, runs } = analyseSql(statements, schemaOf);
-  if (failed + unexplained.length + unread.length + runs.length > 0) return null;
-  return JSON.stringify(results).length > MAX_READING ? null : { results };
+  // What dialects read differently may be either.
+  const readings = readingsOf(query, dialect).map((reading) => {
+    const { statements, failed } = parseSql(parser, reading, dialect);
+    const { results, unexplained, unread, runs, calls, doubts } = analyseSql(statements, schemaOf);
+    return failed + unexplained.length + unread.length + runs.length + calls.length + doubts.length > 0 ? null : results;
+  });
+  const [results] = readings;
+  if (results === undefined || results === null) return null;
+  const written = JSON.stringify(results);
+  if (readings.some((other) => JSON.stringify(other) !== written)) return null;
+  return written.length > MAX_READING ? null : { results };
 }
 
 /** `public.orders` and `db.public.orders` are one table when one name ends in the other. */

@@ -297,7 +297,7 @@ class Analyser {
       const given = ((value as Node | null)?.["BinaryOp"] as Node | undefined)?.["right"] ?? value;
       return literalText(given) ?? (reach === "named" ? namePath(value) : undefined) ?? [];
     });
-    const telling = texts.filter((text) => /\p{L}/u.test(text));
+    const telling = texts.filter((text) => /\p{L}|\*/u.test(text));
     if (reach === undefined) this.#calls.push({ name, texts: telling, rows: rows || args.length === 0 });
     else if (reach === "anything") this.#unread.add("a function reads what the statement does not name");
     else if (
@@ -307,9 +307,11 @@ class Analyser {
       this.#unread.add("a function reads what is named when the statement runs");
     else if (reach === "query") this.#runs.push(telling);
     else {
-      for (const text of telling) this.#inputs.add(text);
-      this.#calls.push({ name, texts: telling, rows: false });
-      return telling.map(wholeRow);
+      const tables = tablesNamed(name, telling);
+      if (tables.includes("*")) this.#unread.add("a function reads all tables that fit a pattern");
+      for (const text of tables) this.#inputs.add(text);
+      this.#calls.push({ name, texts: tables, rows: false });
+      return tables.map(wholeRow);
     }
     return [];
   }
@@ -364,7 +366,8 @@ class Analyser {
     const { columns, open } = this.#projection(items, scope);
     for (const table of open) this.#inputs.add(table);
     for (const { table } of columns.flatMap((column) => column.inputs)) this.#inputs.add(table);
-    return { columns, open, dataset: [] };
+    // Which rows come back, the filters decide.
+    return { columns, open, dataset: unique(scope.indirect) };
   }
 
   /** The rows of a table as RETURNING and OUTPUT see them. */
@@ -470,7 +473,9 @@ class Analyser {
       const given = (option as Node)["NamedParenthesizedList"] as Node | undefined;
       const texts = list(given?.["values"]).map(identifier);
       const engine = `engine_${identifier(given?.["name"]).toLowerCase()}`;
-      if (texts.length > 0 && !engine.endsWith("mergetree")) this.#calls.push({ name: engine, texts, rows: false });
+      const tables = tablesNamed(engine, texts);
+      if (tables.includes("*")) this.#unread.add("an engine reads all tables that fit a pattern");
+      if (texts.length > 0 && !engine.endsWith("mergetree")) this.#calls.push({ name: engine, texts: tables, rows: false });
     }
     const query = node["query"] as Node | undefined | null;
     if (query !== undefined && query !== null) {
@@ -639,9 +644,12 @@ class Analyser {
   #copyInto(node: Node): void {
     const target = this.#named(node["into"]);
     if (node["kind"] !== "Location") {
-      this.#does("WRITE");
-      this.#outputs.add(this.#qualified(target));
-      this.#explain(node["from_obj"]);
+      // Without a query the rows of the stage go in as they are.
+      const stage = this.#named(node["from_obj"]);
+      const query = node["from_query"] as Node | null | undefined;
+      const whole: Result = stage === "" ? NOTHING : { columns: [], open: [stage], dataset: [] };
+      if (stage !== "") this.#inputs.add(stage);
+      this.#write(target, query === undefined || query === null ? whole : this.#query(query, EMPTY_SCOPE()));
       return;
     }
     const query = node["from_query"] as Node | null | undefined;
@@ -774,9 +782,12 @@ class Analyser {
     }
     if (body["Table"] !== undefined) {
       const table = body["Table"] as Node;
-      const name = this.#qualified([table["schema_name"], table["table_name"]].filter((p) => typeof p === "string").join("."));
-      this.#inputs.add(name);
+      const written = [table["schema_name"], table["table_name"]].filter((p) => typeof p === "string").join(".");
       this.#seen.add(table);
+      const cte = scope.ctes.get(written.toLowerCase());
+      if (cte !== undefined) return cte;
+      const name = this.#qualified(written);
+      this.#inputs.add(name);
       return { ...this.#tableColumns(name), dataset: [] };
     }
     if (body["Values"] !== undefined) {
@@ -1140,7 +1151,7 @@ class Analyser {
         case "Wildcard":
           return this.#rows(scope, kind === "Wildcard" ? undefined : this.#named(list(value).length > 0 ? value : ""));
         case "CompoundFieldAccess":
-          if (!list(body["access_chain"]).every(isStep)) this.#doubts.add(BUILT_MEMBER);
+          if (!list(body["access_chain"]).every(isStep)) this.#builtMember(body["access_chain"]);
           return this.#member(
             [...this.#expr(body["root"], scope), ...this.#expr(body["access_chain"], scope)],
             pathKeys(body["access_chain"]),
@@ -1173,8 +1184,9 @@ class Analyser {
           this.#compared(body);
           const inputs = [...this.#expr(body["left"], scope), ...this.#expr(body["right"], scope)];
           if (!MEMBER_OPERATORS.has(String(body["op"]))) return memberOf(inputs, undefined);
-          const key = firstText(body["right"]);
-          if (key === undefined) this.#doubts.add(BUILT_MEMBER);
+          const key = constantText(body["right"]) ?? firstText(body["right"]);
+          if (key === undefined || (buildsText(body["right"]) && constantText(body["right"]) === undefined))
+            this.#builtMember(body["right"]);
           return this.#member(inputs, pathKeys(key));
         }
         case "Lambda": {
@@ -1218,6 +1230,12 @@ class Analyser {
   /** Whole rows: of one relation, or of all. */
   #rows(scope: Scope, name: string | undefined): readonly ColumnInput[] {
     return starred(scope, name?.toLowerCase()).flatMap(rowOf);
+  }
+
+  /** Notes that the name of a member is not written: one that is built may be any, one that a column or a parameter gives is not explained. */
+  #builtMember(node: unknown): void {
+    if (buildsText(node)) this.#unread.add(BUILT_MEMBER);
+    else this.#doubts.add(BUILT_MEMBER);
   }
 
   /** Inputs of which only a member is used; a path into what is no column of a table is noted by itself. */
@@ -1284,7 +1302,10 @@ class Analyser {
     }
     const member = pathKeys(texts.map(literalText));
     const paths = name.startsWith("xpath") ? args.slice(0, 1) : TAKES_MEMBER.test(name) ? args.slice(1) : [];
-    if (!paths.every((arg) => isConstant(unnamed(arg)))) this.#doubts.add(BUILT_MEMBER);
+    const built = paths.map(unnamed).filter((arg) => !isConstant(arg));
+    const written = built.map(constantText);
+    if (written.includes(undefined)) this.#builtMember(built);
+    for (const text of written) if (text !== undefined) this.#paths.add(pathKeys(text) ?? "");
     if (member !== undefined) {
       const path = texts.some((text) => isPath(literalText(text) ?? "")) ? member : undefined;
       inputs.splice(0, inputs.length, ...(path === undefined ? memberOf(inputs, member) : this.#member(inputs, path)));
@@ -1372,10 +1393,62 @@ function namePath(node: unknown): string | undefined {
   return body["CompoundIdentifier"] === undefined ? undefined : nameOf(body["CompoundIdentifier"]);
 }
 
+/** The tables that a function means by its texts, those of a pattern with a star behind what they begin with. */
+function tablesNamed(name: string, texts: readonly string[]): readonly string[] {
+  const last = name.slice(name.lastIndexOf(".") + 1);
+  // ClickHouse: the last one is a regular expression over the names.
+  if (last === "merge" || last === "engine_merge")
+    return texts.map((text, i) => (i < texts.length - 1 ? text : beginningOf(text)));
+  return /^table_date_range/.test(last) ? texts.map((text) => `${text}*`) : texts;
+}
+
+/** A pattern of the names that begin as all do that fit a regular expression. */
+function beginningOf(expression: string): string {
+  const [, text = "", next = ""] = /^\^((?:\w|\\\.)*)(.?)/.exec(expression) ?? [];
+  if (expression.includes("|")) return "*";
+  const sure = /^[?*{]$/.test(next) ? text.slice(0, -1) : text;
+  return `${sure.replaceAll("\\", "")}*`;
+}
+
 /** Names that something else puts in before the statement runs: `${table}`, `$table`, `:table`, `{table}`. */
 const TEMPLATE = /^[$:]\{?\w+\}?$|[{}]/;
 
 const BUILT_MEMBER = "the name of a member is built when the statement runs";
+
+/** Functions that make a text of others. */
+const BUILDS =
+  /^(?:concat(?:_ws)?|chr|n?char|lower|upper|lcase|ucase|initcap|reverse|replace|regexp_replace|translate|substr(?:ing)?(?:_index)?|left|right|l?r?trim|btrim|lpad|rpad|repeat|format|printf|overlay|unhex|from_base64|decode|convert_from|to_char|json_unquote|quote_ident|quote_literal|split_part)$/;
+
+/** True for an expression in which a text is made of others. */
+function buildsText(node: unknown): boolean {
+  if (typeof node !== "object" || node === null) return false;
+  const body = node as Node;
+  if (
+    String((body["BinaryOp"] as Node | undefined)?.["op"]) === "StringConcat" ||
+    body["Substring"] !== undefined ||
+    body["Trim"] !== undefined
+  )
+    return true;
+  const fn = body["Function"] as Node | undefined;
+  if (fn !== undefined && BUILDS.test(lastName(fn["name"]).toLowerCase())) return true;
+  return Object.values(body).some(buildsText);
+}
+
+/** The text that an expression of constant texts is: one text, or several that are joined. */
+function constantText(node: unknown): string | undefined {
+  const body = (typeof node === "object" && node !== null ? node : {}) as Node;
+  const text = literalText(node);
+  if (text !== undefined) return text;
+  if (body["Nested"] !== undefined) return constantText(body["Nested"]);
+  const parts =
+    String((body["BinaryOp"] as Node | undefined)?.["op"]) === "StringConcat"
+      ? [(body["BinaryOp"] as Node)["left"], (body["BinaryOp"] as Node)["right"]]
+      : lastName((body["Function"] as Node | undefined)?.["name"] ?? "").toLowerCase() === "concat"
+        ? argumentsOf((body["Function"] as Node)["args"]).map(unnamed)
+        : [];
+  const texts = parts.map(constantText);
+  return texts.length === 0 || texts.includes(undefined) ? undefined : texts.join("");
+}
 
 /** Functions that take the member out that a later argument names. */
 const TAKES_MEMBER =

@@ -11,7 +11,7 @@ export type Reach = "query" | "named" | "anything";
 
 const QUERY =
   words(`query_to_xml query_to_xmlschema query_to_xml_and_xmlschema dblink dblink_exec dblink_open dblink_send_query crosstab crosstab2 crosstab3 crosstab4 crosstabn ts_stat external_query
-  openquery openrowset query postgres_query mysql_query sqlite_query odbc_query getxml getxmltype exec_sql execute_sql sql_query run_query exec_query execute_query run_sql eval_sql sp_executesql`);
+  openquery openrowset query postgres_query mysql_query sqlite_query odbc_query getxml getxmltype exec_sql execute_sql sql_query run_query exec_query execute_query run_sql eval_sql sp_executesql admin_cmd`);
 
 const NAMED =
   words(`table_to_xml table_to_xmlschema table_to_xml_and_xmlschema query_table table_date_range table_date_range_strict connectby xpath_table joinget joingetornull

@@ -44,9 +44,9 @@ export const LEXES: Readonly<Record<string, Lexis>> = {
   oracle: { q: true },
   sqlite: { brackets: true, open: true },
   duckdb: { nested: true, dollar: true, escapes: true, carriageReturn: true },
-  hive: { backslash: true },
-  spark: { nested: true, backslash: true, raw: true },
-  databricks: { nested: true, backslash: true, raw: true },
+  hive: { backslash: true, carriageReturn: true },
+  spark: { nested: true, backslash: true, raw: true, carriageReturn: true },
+  databricks: { nested: true, backslash: true, raw: true, carriageReturn: true },
 };
 
 /** What a text has to hold for a peculiarity of a dialect to change how it is read. Each takes one look through the text. */

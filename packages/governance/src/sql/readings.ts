@@ -1,6 +1,8 @@
 import { normalise } from "../classification/normalise.ts";
 import { dialectOf } from "./dialect-of.ts";
 import { LEXES, type Lexis, peculiarities, writtenPlainly } from "./lexis.ts";
+import { sqlTokens } from "./split-statements.ts";
+import { withoutUnicodeEscapes } from "./unicode-escapes.ts";
 
 /**
  * The texts that a statement may be, in words that all dialects read alike: as it stands; where dialects differ in what is a comment and what a text, as each of them reads it, or as the named one does; with
@@ -8,8 +10,31 @@ import { LEXES, type Lexis, peculiarities, writtenPlainly } from "./lexis.ts";
  */
 export function readingsOf(sql: string, dialect?: string): readonly string[] {
   const found = new Set<string>();
-  for (const text of foldings(sql)) for (const reading of lexicalReadings(text, dialect)) found.add(reading);
+  for (const text of foldings(withoutIntroducers(withoutUnicodeEscapes(sql))))
+    for (const reading of lexicalReadings(text, dialect)) found.add(reading).add(joinedLiterals(reading));
   return [...found];
+}
+
+/** MySQL: a text with the name of its character set before it is the text. */
+function withoutIntroducers(sql: string): string {
+  return sql.replace(/(?<![\w$])_(?:utf8(?:mb[34])?|utf16(?:le)?|utf32|ucs2|latin[12]|ascii|binary|gbk|big5)(?=\s{0,9}')/gi, "");
+}
+
+/** With texts that stand next to one another as the one that they are (ISO/IEC 9075-2, 5.3; MySQL without a new line between). */
+function joinedLiterals(sql: string): string {
+  if (!/'\s+'/.test(sql)) return sql;
+  let text = "";
+  let from = 0;
+  let before: { readonly end: number } | undefined;
+  for (const token of sqlTokens(sql)) {
+    const literal = token.text.startsWith("'");
+    if (literal && before !== undefined) {
+      text += sql.slice(from, before.end - 1);
+      from = token.start + 1;
+    }
+    before = literal ? token : undefined;
+  }
+  return text + sql.slice(from);
 }
 
 function lexicalReadings(sql: string, dialect: string | undefined): readonly string[] {
@@ -19,7 +44,7 @@ function lexicalReadings(sql: string, dialect: string | undefined): readonly str
   const lexes = named === undefined ? Object.values(LEXES) : [LEXES[named] ?? {}];
   const found = new Set<string>();
   const tried = new Set<string>();
-  for (const lexis of lexes.flatMap(withAndWithoutConditional)) {
+  for (const lexis of lexes.flatMap(withAndWithoutConditional).flatMap(withAndWithoutCarriageReturn)) {
     const key = kinds.filter((kind) => lexis[kind] === true).join();
     if (tried.has(key)) continue;
     tried.add(key);
@@ -33,6 +58,12 @@ function lexicalReadings(sql: string, dialect: string | undefined): readonly str
 function withAndWithoutConditional(lexis: Lexis): readonly Lexis[] {
   const { conditional, ...rest } = lexis;
   return conditional === undefined ? [lexis] : [lexis, rest];
+}
+
+/** Whether a lone carriage return ends a line the client decides, too. */
+function withAndWithoutCarriageReturn(lexis: Lexis): readonly Lexis[] {
+  const { carriageReturn: _, ...rest } = lexis;
+  return [rest, Object.assign({ carriageReturn: true as const }, rest)];
 }
 
 const PLAIN = /^[\t\n\v\f\r\x20-\x7e]*$/;

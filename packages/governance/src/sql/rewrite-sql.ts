@@ -7,7 +7,7 @@ const FORMS: readonly (readonly [form: RegExp, instead: string])[] = [
   [/\(\s{0,9}("[^"]{1,200}"|\w{1,200})\s{0,9}\)\s{0,9}\.\s{0,9}\*/g, "$1.*"],
   // The standard: all of a table.
   [
-    /(^|\(|\b(?:union|all|distinct|except|intersect|as|into\s{1,9}[\w.]{1,200}|insert\s{1,9}[\w.]{1,200})\s)(\s{0,9})table\s{1,9}((?:"[^"]{1,200}"|`[^`]{1,200}`|\w{1,200})(?:\s{0,9}\.\s{0,9}(?:"[^"]{1,200}"|`[^`]{1,200}`|\w{1,200})){0,4})(?=\s{0,9}(?:$|\)|\b(?:union|except|intersect|order|limit|offset|fetch)\b))/gi,
+    /(^|\(|\b(?:union|all|distinct|except|intersect|as|into\s{1,9}[\w.]{1,200}|insert\s{1,9}[\w.]{1,200})\s)(\s{0,9})table\s{1,9}(?:only\s{1,9})?((?:"[^"]{1,200}"|`[^`]{1,200}`|\w{1,200})(?:\s{0,9}\.\s{0,9}(?:"[^"]{1,200}"|`[^`]{1,200}`|\w{1,200})){0,4})(?:\s{0,9}\*)?(?=\s{0,9}(?:$|\)|\b(?:union|except|intersect|order|limit|offset|fetch)\b))/gi,
     "$1$2select * from $3",
   ],
   // Spark: every column of the source.

@@ -80,11 +80,18 @@ export function literalText(node: unknown): string | undefined {
   if (typeof inner !== "object" || inner === null) return undefined;
   for (const [kind, text] of Object.entries(inner)) {
     if (kind === "Number") return String((text as unknown[])[0]);
+    if (kind === "HexStringLiteral" && typeof text === "string") return textOfHex(text);
     if (typeof text === "string" && kind !== "Placeholder") return text;
     const dollar = (text as Node | null)?.["value"];
     if (typeof dollar === "string") return dollar;
   }
   return undefined;
+}
+
+/** The characters that hexadecimal digits stand for, byte by byte; the digits where they are no printed text. */
+function textOfHex(digits: string): string {
+  const text = (digits.match(/[0-9a-f]{2}/gi) ?? []).map((byte) => String.fromCharCode(Number.parseInt(byte, 16))).join("");
+  return /^[\x20-\x7e]+$/.test(text) ? text : digits;
 }
 
 export function numberText(expr: unknown): string | undefined {
@@ -181,7 +188,11 @@ export function misreadsWords(tree: unknown): boolean {
   while (left.length > 0) {
     const node = left.pop();
     if (!isObject(node)) continue;
-    const { value, quote_style: quote } = node as Node;
+    const { value, quote_style: quote, table_name: table } = node as Node;
+    // `TABLE ONLY orders`, and `(TABLE "orders")` as a text of a type.
+    if (typeof table === "string" && table.toLowerCase() === "only") return true;
+    if ("uses_odbc_syntax" in node && isObject((node as Node)["data_type"]) && "Table" in ((node as Node)["data_type"] as Node))
+      return true;
     if (typeof value === "string" && "quote_style" in node) {
       if ((quote ?? null) === null && (RESERVED.has(value.toLowerCase()) || value.includes("("))) return true;
       if (quote === "[" && /\bselect\b[\s\S]*\bfrom\b/i.test(value)) return true;
