@@ -201,6 +201,16 @@ test("zod is imported as a namespace: of that, bundlers keep what is used", () =
   }
 });
 
+test("a private member is private when it runs, not to the compiler alone", () => {
+  for (const name of names) {
+    const src = join(ROOT, "packages", name, "src");
+    for (const file of readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts")))
+      expect(readFileSync(join(src, file), "utf8"), `${name}/src/${file}`).not.toMatch(
+        /^ +private (?!constructor\b)/m,
+      );
+  }
+});
+
 /** What runs on the machine of whoever installs a package, and why it may. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   "classic-level": "chooses the binary that it brings along, or builds it; calls nobody",

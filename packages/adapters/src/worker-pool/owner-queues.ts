@@ -12,32 +12,32 @@ interface Queue<Task> {
 
 /** Tasks in the order of their coming for each owner, and of the owners by turns. */
 export class OwnerQueues<Task extends { readonly owner: string }> {
-  private queues = new Map<string, Queue<Task>>();
-  private turns: Queue<Task>[] = [];
+  #queues = new Map<string, Queue<Task>>();
+  #turns: Queue<Task>[] = [];
   size = 0;
 
   /** How many tasks of an owner wait. */
   waiting(owner: string): number {
-    const queue = this.queues.get(owner);
+    const queue = this.#queues.get(owner);
     return queue === undefined ? 0 : queue.tasks.length - queue.taken;
   }
 
   /** Whether something waits of an owner that `may` names. */
   hasOwner(may: (owner: string) => boolean): boolean {
-    return this.turns.some(({ owner }) => may(owner));
+    return this.#turns.some(({ owner }) => may(owner));
   }
 
   add(task: Task): void {
-    const queue = this.queueOf(task.owner);
-    if (queue.tasks.length === queue.taken) this.turns.push(queue);
+    const queue = this.#queueOf(task.owner);
+    if (queue.tasks.length === queue.taken) this.#turns.push(queue);
     queue.tasks.push(task);
     this.size++;
   }
 
   /** Puts a task before all others of its owner. */
   putBack(task: Task): void {
-    const queue = this.queueOf(task.owner);
-    if (queue.tasks.length === queue.taken) this.turns.push(queue);
+    const queue = this.#queueOf(task.owner);
+    if (queue.tasks.length === queue.taken) this.#turns.push(queue);
     queue.tasks = [task, ...queue.tasks.slice(queue.taken)];
     queue.taken = 0;
     this.size++;
@@ -50,9 +50,9 @@ export class OwnerQueues<Task extends { readonly owner: string }> {
   take(most: number, may: (owner: string) => boolean, costs?: OwnerCosts): Task[] {
     const out: Task[] = [];
     const passed: Queue<Task>[] = [];
-    if (costs !== undefined && this.turns.length > 1) this.turns.sort((a, b) => costs.of(a.owner) - costs.of(b.owner));
+    if (costs !== undefined && this.#turns.length > 1) this.#turns.sort((a, b) => costs.of(a.owner) - costs.of(b.owner));
     while (out.length < most) {
-      const queue = this.turns.shift();
+      const queue = this.#turns.shift();
       if (queue === undefined) break;
       const apart = out[0] !== undefined && costs?.isDear(queue.owner) !== costs?.isDear(out[0].owner);
       const task = !apart && may(queue.owner) ? queue.tasks[queue.taken] : undefined;
@@ -63,23 +63,23 @@ export class OwnerQueues<Task extends { readonly owner: string }> {
       queue.taken++;
       this.size--;
       out.push(task);
-      if (queue.taken < queue.tasks.length) this.turns.push(queue);
+      if (queue.taken < queue.tasks.length) this.#turns.push(queue);
       else {
         queue.tasks = [];
         queue.taken = 0;
       }
     }
-    this.turns = [...passed, ...this.turns];
+    this.#turns = [...passed, ...this.#turns];
     return out;
   }
 
-  private queueOf(owner: string): Queue<Task> {
-    const known = this.queues.get(owner);
+  #queueOf(owner: string): Queue<Task> {
+    const known = this.#queues.get(owner);
     if (known !== undefined) return known;
     // A new table now and then: one that is entered and left by each request keeps what was in it.
-    if (this.queues.size >= REMEMBERED) this.queues = new Map(this.turns.map((queue) => [queue.owner, queue]));
+    if (this.#queues.size >= REMEMBERED) this.#queues = new Map(this.#turns.map((queue) => [queue.owner, queue]));
     const queue: Queue<Task> = { owner, tasks: [], taken: 0 };
-    this.queues.set(owner, queue);
+    this.#queues.set(owner, queue);
     return queue;
   }
 }

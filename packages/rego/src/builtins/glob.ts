@@ -16,72 +16,72 @@ const cache = new Map<string, readonly State[]>();
 
 /** Compiles a glob in gobwas's syntax to a nondeterministic automaton; state 0 is the end. */
 class GlobCompiler {
-  private readonly states: State[] = [{ accepts: undefined, to: 0, free: [] }];
-  private readonly points: readonly string[];
-  private readonly separators: ReadonlySet<string>;
-  private at = 0;
+  readonly #states: State[] = [{ accepts: undefined, to: 0, free: [] }];
+  readonly #points: readonly string[];
+  readonly #separators: ReadonlySet<string>;
+  #at = 0;
 
   constructor(pattern: string, separators: ReadonlySet<string>) {
-    this.points = [...pattern];
-    this.separators = separators;
+    this.#points = [...pattern];
+    this.#separators = separators;
   }
 
   compile(): readonly State[] {
-    const build = this.sequence(0);
-    if (this.at < this.points.length) throw new BuiltinError(`unexpected ${JSON.stringify(this.points[this.at])}`);
-    this.states.push({ accepts: undefined, to: 0, free: [build(0)] });
-    return this.states;
+    const build = this.#sequence(0);
+    if (this.#at < this.#points.length) throw new BuiltinError(`unexpected ${JSON.stringify(this.#points[this.#at])}`);
+    this.#states.push({ accepts: undefined, to: 0, free: [build(0)] });
+    return this.#states;
   }
 
-  private add(state: State): number {
-    this.states.push(state);
-    return this.states.length - 1;
+  #add(state: State): number {
+    this.#states.push(state);
+    return this.#states.length - 1;
   }
 
   /** Reads a sequence up to `,` or `}` (inside of braces) or the end; what it returns adds its states before `next`. */
-  private sequence(depth: number): (next: number) => number {
+  #sequence(depth: number): (next: number) => number {
     const parts: ((next: number) => number)[] = [];
-    while (this.at < this.points.length) {
-      const c = this.points[this.at] as string;
+    while (this.#at < this.#points.length) {
+      const c = this.#points[this.#at] as string;
       if (depth > 0 && (c === "," || c === "}")) break;
-      this.at++;
-      parts.push(this.part(c, depth));
+      this.#at++;
+      parts.push(this.#part(c, depth));
     }
     return (next) => parts.reduceRight((after, part) => part(after), next);
   }
 
-  private part(c: string, depth: number): (next: number) => number {
-    const one = (accepts: (c: string) => boolean) => (next: number) => this.add({ accepts, to: next, free: [] });
-    const { separators } = this;
+  #part(c: string, depth: number): (next: number) => number {
+    const one = (accepts: (c: string) => boolean) => (next: number) => this.#add({ accepts, to: next, free: [] });
+    const separators = this.#separators;
     switch (c) {
       case "*": {
-        const many = this.points[this.at] === "*";
-        while (this.points[this.at] === "*") this.at++;
+        const many = this.#points[this.#at] === "*";
+        while (this.#points[this.#at] === "*") this.#at++;
         const accepts = many ? () => true : (d: string) => !separators.has(d);
         return (next) => {
-          const loop = this.states.length;
-          this.states.push({ accepts, to: loop, free: [next] });
+          const loop = this.#states.length;
+          this.#states.push({ accepts, to: loop, free: [next] });
           return loop;
         };
       }
       case "?":
         return one((d) => !separators.has(d));
       case "[":
-        return one(this.range());
+        return one(this.#range());
       case "{": {
         if (depth > 100) throw new BuiltinError("glob: nested too deeply");
         const choices: ((next: number) => number)[] = [];
         for (;;) {
-          choices.push(this.sequence(depth + 1));
-          const c = this.points[this.at];
+          choices.push(this.#sequence(depth + 1));
+          const c = this.#points[this.#at];
           if (c === undefined) break;
-          this.at++;
+          this.#at++;
           if (c === "}") break;
         }
-        return (next) => this.add({ accepts: undefined, to: 0, free: choices.map((choice) => choice(next)) });
+        return (next) => this.#add({ accepts: undefined, to: 0, free: choices.map((choice) => choice(next)) });
       }
       case "\\": {
-        const d = this.points[this.at++];
+        const d = this.#points[this.#at++];
         if (d === undefined) return one((x) => x === "\\");
         return one((x) => x === d);
       }
@@ -90,20 +90,20 @@ class GlobCompiler {
     }
   }
 
-  private range(): (c: string) => boolean {
+  #range(): (c: string) => boolean {
     const unexpected = (): never => {
       throw new BuiltinError("glob: unexpected end of input");
     };
     let negated = false;
-    if (this.points[this.at] === "!") {
+    if (this.#points[this.#at] === "!") {
       negated = true;
-      this.at++;
+      this.#at++;
     }
-    const first = this.points[this.at] ?? unexpected();
-    if (this.points[this.at + 1] === "-") {
-      const high = this.points[this.at + 2] ?? unexpected();
-      if (this.points[this.at + 3] !== "]") throw new BuiltinError("glob: expected close range character");
-      this.at += 4;
+    const first = this.#points[this.#at] ?? unexpected();
+    if (this.#points[this.#at + 1] === "-") {
+      const high = this.#points[this.#at + 2] ?? unexpected();
+      if (this.#points[this.#at + 3] !== "]") throw new BuiltinError("glob: expected close range character");
+      this.#at += 4;
       const [low, top] = [first.codePointAt(0) as number, high.codePointAt(0) as number];
       if (top < low)
         throw new BuiltinError(`glob: hi character ${JSON.stringify(high)} should be greater than lo ${JSON.stringify(first)}`);
@@ -114,9 +114,9 @@ class GlobCompiler {
     }
     const set = new Set<string>();
     for (;;) {
-      let c = this.points[this.at++] ?? unexpected();
+      let c = this.#points[this.#at++] ?? unexpected();
       if (c === "]") break;
-      if (c === "\\") c = this.points[this.at++] ?? unexpected();
+      if (c === "\\") c = this.#points[this.#at++] ?? unexpected();
       set.add(c);
     }
     if (set.size === 0) throw new BuiltinError("glob: empty range");

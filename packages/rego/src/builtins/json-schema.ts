@@ -186,19 +186,19 @@ function closest(outcomes: readonly Outcome[]): Outcome | undefined {
 
 /** Judges in the order of OPA's validator; members of objects, which have no order there, by name. */
 class Validator {
-  private readonly root: Value;
+  readonly #root: Value;
 
   constructor(root: Value) {
-    this.root = root;
+    this.#root = root;
   }
 
   validate(schema: Value, value: Value, path: readonly string[], depth = 0): Outcome {
     const out = new Outcome();
-    this.check(schema, value, path, depth, out);
+    this.#check(schema, value, path, depth, out);
     return out;
   }
 
-  private check(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
+  #check(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
     tick();
     if (depth > MAX_DEPTH) throw new BuiltinError("schema is nested too deeply");
     if (schema === true) return;
@@ -208,7 +208,7 @@ class Validator {
     }
     const ref = member(schema, "$ref");
     if (typeof ref === "string") {
-      this.check(resolve(this.root, ref), value, path, depth + 1, out);
+      this.#check(resolve(this.#root, ref), value, path, depth + 1, out);
       return;
     }
     const type = member(schema, "type");
@@ -221,23 +221,23 @@ class Validator {
         return;
       }
     }
-    this.combined(schema, value, path, depth, out);
-    if (isNumber(value)) this.number(schema, value, path, out);
-    else if (isArray(value)) this.array(schema, value, path, depth, out);
-    else if (isObject(value)) this.object(schema, value, path, depth, out);
-    this.common(schema, value, path, out);
-    if (typeof value === "string") this.text(schema, value, path, out);
+    this.#combined(schema, value, path, depth, out);
+    if (isNumber(value)) this.#number(schema, value, path, out);
+    else if (isArray(value)) this.#array(schema, value, path, depth, out);
+    else if (isObject(value)) this.#object(schema, value, path, depth, out);
+    this.#common(schema, value, path, out);
+    if (typeof value === "string") this.#text(schema, value, path, out);
     const properties = member(schema, "properties");
     if (isObject(value) && properties !== undefined && isObject(properties)) {
       for (const name of sortedKeys(properties)) {
         const item = getKey(value, name);
-        if (item !== undefined) this.check(getKey(properties, name) as Value, item, [...path, String(name)], depth + 1, out);
+        if (item !== undefined) this.#check(getKey(properties, name) as Value, item, [...path, String(name)], depth + 1, out);
       }
     }
     out.score++;
   }
 
-  private combined(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
+  #combined(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
     const judge = (one: Value): Outcome => this.validate(one, value, path, depth + 1);
     const any = listOf(member(schema, "anyOf"));
     if (any.length > 0) {
@@ -264,7 +264,7 @@ class Validator {
     if (outcomes.some(({ fits }) => !fits)) out.add("number_all_of", path, "Must validate all the schemas (allOf)");
     const not = member(schema, "not");
     if (not !== undefined && judge(not).fits) out.add("number_not", path, "Must not validate the schema (not)");
-    this.dependencies(schema, value, path, depth, out);
+    this.#dependencies(schema, value, path, depth, out);
     const condition = member(schema, "if");
     if (condition !== undefined) {
       const holds = judge(condition).fits;
@@ -279,20 +279,20 @@ class Validator {
     out.score++;
   }
 
-  private dependencies(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
+  #dependencies(schema: Value, value: Value, path: readonly string[], depth: number, out: Outcome): void {
     const dependencies = member(schema, "dependencies");
     if (dependencies === undefined || !isObject(dependencies) || !isObject(value)) return;
     for (const key of sortedKeys(dependencies)) {
       if (getKey(value, key) === undefined) continue;
       const needs = getKey(dependencies, key) as Value;
-      if (!isArray(needs)) this.check(needs, value, path, depth + 1, out);
+      if (!isArray(needs)) this.#check(needs, value, path, depth + 1, out);
       else
         for (const need of needs)
           if (getKey(value, need) === undefined) out.add("missing_dependency", path, `Has a dependency on ${String(need)}`);
     }
   }
 
-  private common(schema: Value, value: Value, path: readonly string[], out: Outcome): void {
+  #common(schema: Value, value: Value, path: readonly string[], out: Outcome): void {
     const constant = member(schema, "const");
     const field = fieldName(path);
     if (constant !== undefined && !equal(constant, value))
@@ -308,7 +308,7 @@ class Validator {
     out.score++;
   }
 
-  private number(schema: Value, value: Num, path: readonly string[], out: Outcome): void {
+  #number(schema: Value, value: Num, path: readonly string[], out: Outcome): void {
     const bound = (name: string): Num | undefined => {
       const found = member(schema, name);
       return found !== undefined && isNumber(found) ? found : undefined;
@@ -338,7 +338,7 @@ class Validator {
     out.score++;
   }
 
-  private text(schema: Value, value: string, path: readonly string[], out: Outcome): void {
+  #text(schema: Value, value: string, path: readonly string[], out: Outcome): void {
     const [min, max, pattern] = ["minLength", "maxLength", "pattern"].map((name) => member(schema, name));
     const length = codePoints(value);
     if (typeof min === "number" && length < min)
@@ -350,7 +350,7 @@ class Validator {
     out.score++;
   }
 
-  private array(schema: Value, value: readonly Value[], path: readonly string[], depth: number, out: Outcome): void {
+  #array(schema: Value, value: readonly Value[], path: readonly string[], depth: number, out: Outcome): void {
     const items = member(schema, "items");
     const extra = member(schema, "additionalItems");
     const listed = items !== undefined && isArray(items) && items.length > 0 ? items : undefined;
@@ -389,7 +389,7 @@ class Validator {
     out.score++;
   }
 
-  private object(schema: Value, value: AnyObject, path: readonly string[], depth: number, out: Outcome): void {
+  #object(schema: Value, value: AnyObject, path: readonly string[], depth: number, out: Outcome): void {
     const size = objectSize(value);
     const [min, max] = [member(schema, "minProperties"), member(schema, "maxProperties")];
     if (typeof min === "number" && size < min) out.add("array_min_properties", path, `Must have at least ${min} properties`);

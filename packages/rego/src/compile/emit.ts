@@ -55,14 +55,14 @@ const MAX_REQUIREMENTS = 8;
 
 /** Compiles statements to closures over a flat frame. Every variable has a fixed slot and a known first binding. */
 export class Emitter {
-  private readonly o: EmitOptions;
+  readonly #o: EmitOptions;
   /** Inside of `every`. */
-  private unchecked = false;
+  #unchecked = false;
   /** A closure is compiled once, wherever it is asked for: the first time binds its variables. */
-  private readonly closures = new Map<Operand, Eval>();
+  readonly #closures = new Map<Operand, Eval>();
 
   constructor(options: EmitOptions) {
-    this.o = options;
+    this.#o = options;
   }
 
   /** A body that calls `last` for every solution. */
@@ -72,22 +72,22 @@ export class Emitter {
 
   /** The pieces of a body, ordered; what it has to bind for `heads` is reported at `loc` where it does not. */
   pieces(statements: readonly Statement[], heads: readonly (Operand | undefined)[] = [], loc?: Location): Piece[] {
-    const { ordered, unsafe, bound } = order(statements, (action) => this.o.arity(action.callee));
-    for (const [statement, needs] of unsafe) this.unsafe(statement, needs);
+    const { ordered, unsafe, bound } = order(statements, (action) => this.#o.arity(action.callee));
+    for (const [statement, needs] of unsafe) this.#unsafe(statement, needs);
     if (unsafe.length > 0) return [{ test: fail }];
-    if (!this.unchecked) this.o.inspect?.(ordered);
+    if (!this.#unchecked) this.#o.inspect?.(ordered);
     // ordering marked what each literal binds; emission binds again, literal by literal
     for (const v of bound) v.bound = false;
-    const pieces = ordered.flatMap((statement, i) => this.statement(statement, ordered, i + 1));
+    const pieces = ordered.flatMap((statement, i) => this.#statement(statement, ordered, i + 1));
     for (const head of heads) {
       if (head?.kind !== "var" || head.variable.bound) continue;
-      this.o.report("rego_unsafe_var_error", `var ${head.variable.name} is unsafe`, this.o.file, loc ?? head.loc);
-      this.bind(head.variable);
+      this.#o.report("rego_unsafe_var_error", `var ${head.variable.name} is unsafe`, this.#o.file, loc ?? head.loc);
+      this.#bind(head.variable);
     }
     return pieces;
   }
 
-  private bind(variable: Variable): void {
+  #bind(variable: Variable): void {
     variable.bound = true;
   }
 
@@ -97,9 +97,9 @@ export class Emitter {
     const patterns: (readonly [number, Match])[] = [];
     for (const [arg, i] of inBindingOrder(args)) {
       if (arg.kind === "var" && !arg.variable.bound) {
-        this.bind(arg.variable);
+        this.#bind(arg.variable);
         slots.push([arg.variable.slot, i]);
-      } else patterns.push([i, this.pattern(arg)]);
+      } else patterns.push([i, this.#pattern(arg)]);
     }
     return (c, f, values) => {
       for (const [slot, i] of slots) f[slot] = values[i];
@@ -108,23 +108,23 @@ export class Emitter {
     };
   }
 
-  private unsafe(statement: Statement, needs: readonly Variable[]): void {
+  #unsafe(statement: Statement, needs: readonly Variable[]): void {
     for (const v of needs) {
       if (v.bound) continue;
       const name = v.name === "_" ? "_" : v.name;
       if (v.generated && v.name === "_" && needs.some((n) => !n.generated && !n.bound)) continue;
-      this.o.report("rego_unsafe_var_error", `var ${name} is unsafe`, this.o.file, statement.loc);
+      this.#o.report("rego_unsafe_var_error", `var ${name} is unsafe`, this.#o.file, statement.loc);
     }
   }
 
   // --- statements ----------------------------------------------------------------------------------------------------
 
   /** The pieces of one literal; those from `next` on follow it. */
-  private statement(s: Statement, body: readonly Statement[], next: number): Piece[] {
-    const { probe, file } = this.o;
+  #statement(s: Statement, body: readonly Statement[], next: number): Piece[] {
+    const { probe, file } = this.#o;
     let pieces: Piece[];
-    if (s.overrides.length > 0) pieces = [this.overridden(this.core(s), s.overrides)];
-    else pieces = this.selects(s, body, next) ?? this.core(s);
+    if (s.overrides.length > 0) pieces = [this.#overridden(this.#core(s), s.overrides)];
+    else pieces = this.#selects(s, body, next) ?? this.#core(s);
     if (probe === undefined) return pieces;
     const { loc } = s;
     const seen: Test = (c) => {
@@ -134,17 +134,17 @@ export class Emitter {
     return [...pieces, { test: seen }];
   }
 
-  private core(s: Statement): Piece[] {
-    if (!s.negated) return this.action(s.action, s.loc);
-    const inner = fold(this.action(s.action, s.loc), () => true);
+  #core(s: Statement): Piece[] {
+    if (!s.negated) return this.#action(s.action, s.loc);
+    const inner = fold(this.#action(s.action, s.loc), () => true);
     return [{ test: (c, f) => !inner(c, f) }];
   }
 
-  private action(action: Action, loc: Location): Piece[] {
+  #action(action: Action, loc: Location): Piece[] {
     const pieces: Piece[] = [];
     switch (action.kind) {
       case "term": {
-        const operand = this.hoist(action.operand, pieces);
+        const operand = this.#hoist(action.operand, pieces);
         if (operand.kind === "const") {
           if (operand.value === false) pieces.push({ test: fail });
           return pieces;
@@ -159,25 +159,25 @@ export class Emitter {
         return pieces;
       }
       case "unify":
-        if (this.enumerates(action.left, action.right, pieces)) return pieces;
-        this.unify(this.hoist(action.left, pieces), this.hoist(action.right, pieces), pieces, loc);
+        if (this.#enumerates(action.left, action.right, pieces)) return pieces;
+        this.#unify(this.#hoist(action.left, pieces), this.#hoist(action.right, pieces), pieces, loc);
         return pieces;
       case "call":
-        return this.call(action.callee, action.args, action.out, loc);
+        return this.#call(action.callee, action.args, action.out, loc);
       case "every":
-        return [{ test: this.every(action) }];
+        return [{ test: this.#every(action) }];
     }
   }
 
-  private every(action: Action & { kind: "every" }): Test {
+  #every(action: Action & { kind: "every" }): Test {
     const domain = this.evaluate(action.domain);
-    if (action.key !== undefined) this.bind(action.key);
-    this.bind(action.value);
+    if (action.key !== undefined) this.#bind(action.key);
+    this.#bind(action.value);
     // like OPA, no types are inferred inside
-    const { unchecked } = this;
-    this.unchecked = true;
+    const unchecked = this.#unchecked;
+    this.#unchecked = true;
     const body = this.body(action.body.literals, () => true);
-    this.unchecked = unchecked;
+    this.#unchecked = unchecked;
     const key = action.key?.slot;
     const slot = action.value.slot;
     return (c, f) => {
@@ -206,8 +206,8 @@ export class Emitter {
 
   // --- with ----------------------------------------------------------------------------------------------------------
 
-  private overridden(inner: Piece[], overrides: readonly Override[]): Piece {
-    const changes = overrides.map((override) => this.change(override));
+  #overridden(inner: Piece[], overrides: readonly Override[]): Piece {
+    const changes = overrides.map((override) => this.#change(override));
     const enter = (c: Context, f: Frame): Saved | undefined => {
       const saved: Saved = { input: c.input, data: c.data, overlay: c.overlay, mocks: c.mocks, memo: c.memo };
       for (const change of changes) {
@@ -232,7 +232,7 @@ export class Emitter {
         },
       };
     }
-    const slot = this.o.frame.slot();
+    const slot = this.#o.frame.slot();
     return {
       generate: (next) => {
         const body = fold(inner, (c, f) => {
@@ -256,7 +256,7 @@ export class Emitter {
     };
   }
 
-  private change(override: Override): Test {
+  #change(override: Override): Test {
     const { target, value } = override;
     if (target.kind === "function") {
       const { name } = target;
@@ -292,7 +292,7 @@ export class Emitter {
         return true;
       };
     }
-    const { program } = this.o;
+    const { program } = this.#o;
     return (c, f) => {
       const v = put(c, f);
       if (v === undefined) return false;
@@ -305,66 +305,66 @@ export class Emitter {
   // --- refs with variables to bind -------------------------------------------------------------------------------------
 
   /** `x = xs[_]` whose next literals compare x with what is known: elements that differ are passed over inside of the loop. */
-  private selects(s: Statement, body: readonly Statement[], next: number): Piece[] | undefined {
+  #selects(s: Statement, body: readonly Statement[], next: number): Piece[] | undefined {
     const { action } = s;
-    if (s.negated || action.kind !== "unify" || action.left.kind !== "var" || this.o.probe !== undefined) return undefined;
+    if (s.negated || action.kind !== "unify" || action.left.kind !== "var" || this.#o.probe !== undefined) return undefined;
     const pieces: Piece[] = [];
     const found = requirementsOf(action.left.variable, body.slice(next, next + MAX_REQUIREMENTS));
-    return found.length > 0 && this.enumerates(action.left, action.right, pieces, found) ? pieces : undefined;
+    return found.length > 0 && this.#enumerates(action.left, action.right, pieces, found) ? pieces : undefined;
   }
 
   /** `x = xs[_]` with x not bound: the generator fills x's own slot. */
-  private enumerates(target: Operand, ref: Operand, pieces: Piece[], wanted: readonly Requirement[] = []): boolean {
+  #enumerates(target: Operand, ref: Operand, pieces: Piece[], wanted: readonly Requirement[] = []): boolean {
     if (target.kind !== "var" || target.variable.bound || ref.kind !== "ref") return false;
     if (typeof ref.base === "object" && !ref.base.bound) return false;
     const simple = ref.path.every((part) => part.kind === "const" || part.kind === "var" || isReady(part));
     if (!simple || ref.path.every((part) => isReady(part))) return false;
     if (ref.path.some((part) => part.kind === "var" && part.variable === target.variable)) return false;
-    this.generator(ref, target.variable.slot, pieces, wanted);
-    this.bind(target.variable);
+    this.#generator(ref, target.variable.slot, pieces, wanted);
+    this.#bind(target.variable);
     return true;
   }
 
   /** Replaces refs that enumerate by the variables their generators fill. */
-  private hoist(operand: Operand, pieces: Piece[]): Operand {
+  #hoist(operand: Operand, pieces: Piece[]): Operand {
     switch (operand.kind) {
       case "ref": {
         const path = operand.path.map((part) =>
-          part.kind === "ref" ? this.hoist(part, pieces) : this.hoistInside(part, pieces),
+          part.kind === "ref" ? this.#hoist(part, pieces) : this.#hoistInside(part, pieces),
         );
         const ref: RefOperand = { ...operand, path };
         if (!path.some((part) => !isReady(part))) return ref;
         if (typeof ref.base === "object" && !ref.base.bound) return ref;
-        const slot = this.o.frame.slot();
+        const slot = this.#o.frame.slot();
         const variable: Variable = { name: "_", slot, generated: true, loc: operand.loc, bound: true };
-        this.generator(ref, slot, pieces);
+        this.#generator(ref, slot, pieces);
         return { kind: "var", variable, loc: operand.loc };
       }
       default:
-        return this.hoistInside(operand, pieces);
+        return this.#hoistInside(operand, pieces);
     }
   }
 
-  private hoistInside(operand: Operand, pieces: Piece[]): Operand {
+  #hoistInside(operand: Operand, pieces: Piece[]): Operand {
     switch (operand.kind) {
       case "array":
       case "set":
-        return { ...operand, items: operand.items.map((item) => this.hoist(item, pieces)) };
+        return { ...operand, items: operand.items.map((item) => this.#hoist(item, pieces)) };
       case "object":
         return {
           ...operand,
-          entries: operand.entries.map(([k, v]) => [this.hoist(k, pieces), this.hoist(v, pieces)] as const),
+          entries: operand.entries.map(([k, v]) => [this.#hoist(k, pieces), this.#hoist(v, pieces)] as const),
         };
       default:
         return operand;
     }
   }
 
-  private generator(ref: RefOperand, slot: number, pieces: Piece[], wanted: readonly Requirement[] = []): void {
-    const { program } = this.o;
-    const selected = wanted.map((r): Selected => [r.name, this.evaluate(r.wanted), this.o.frame.slot()]);
+  #generator(ref: RefOperand, slot: number, pieces: Piece[], wanted: readonly Requirement[] = []): void {
+    const { program } = this.#o;
+    const selected = wanted.map((r): Selected => [r.name, this.evaluate(r.wanted), this.#o.frame.slot()]);
     const first = ref.path.findIndex((part) => !isReady(part));
-    const start = this.start({ ...ref, path: ref.path.slice(0, first) });
+    const start = this.#start({ ...ref, path: ref.path.slice(0, first) });
     const builders: ((rest: Walk) => Walk)[] = [];
     for (const [i, part] of ref.path.entries()) {
       if (i < first) continue;
@@ -378,12 +378,12 @@ export class Emitter {
         });
       } else if (part.kind === "var") {
         const at = part.variable.slot;
-        this.bind(part.variable);
+        this.#bind(part.variable);
         const last = i === ref.path.length - 1 && selected.length > 0;
         builders.push((rest) => (last ? select(program, at, selected, rest) : enumerate(program, at, rest)));
       } else {
-        const match = this.pattern(part);
-        const holder = this.o.frame.slot();
+        const match = this.#pattern(part);
+        const holder = this.#o.frame.slot();
         builders.push((rest) =>
           enumerate(program, holder, (c, f, v) => (match(c, f, f[holder] as Value) ? rest(c, f, v) : false)),
         );
@@ -407,27 +407,27 @@ export class Emitter {
   }
 
   /** A ref's start for a generator: may be a place in the rule tree. */
-  private start(ref: RefOperand): (c: Context, f: Frame) => Value | Cursor | undefined {
-    if (ref.base !== "data") return this.ref(ref);
-    return this.dataRef(ref, true) as (c: Context, f: Frame) => Value | Cursor | undefined;
+  #start(ref: RefOperand): (c: Context, f: Frame) => Value | Cursor | undefined {
+    if (ref.base !== "data") return this.#ref(ref);
+    return this.#dataRef(ref, true) as (c: Context, f: Frame) => Value | Cursor | undefined;
   }
 
   // --- unification -----------------------------------------------------------------------------------------------------
 
-  private unify(left: Operand, right: Operand, pieces: Piece[], loc: Location): void {
+  #unify(left: Operand, right: Operand, pieces: Piece[], loc: Location): void {
     let pairs: (readonly [Operand, Operand])[] = [[left, right]];
     while (pairs.length > 0) {
       const waiting: (readonly [Operand, Operand])[] = [];
       let progress = false;
       while (pairs.length > 0) {
         const [a, b] = pairs.shift() as readonly [Operand, Operand];
-        if (this.unifyPair(a, b, pairs, pieces)) progress = true;
+        if (this.#unifyPair(a, b, pairs, pieces)) progress = true;
         else waiting.push([a, b]);
       }
       if (!progress) {
         const unbound = new Set<string>();
         for (const [a, b] of waiting) for (const side of [a, b]) eachVariable(side, (v) => v.bound || unbound.add(v.name));
-        for (const name of unbound) this.o.report("rego_unsafe_var_error", `var ${name} is unsafe`, this.o.file, loc);
+        for (const name of unbound) this.#o.report("rego_unsafe_var_error", `var ${name} is unsafe`, this.#o.file, loc);
         pieces.push({ test: fail });
         return;
       }
@@ -435,15 +435,15 @@ export class Emitter {
     }
   }
 
-  private unifyPair(a: Operand, b: Operand, pairs: (readonly [Operand, Operand])[], pieces: Piece[]): boolean {
+  #unifyPair(a: Operand, b: Operand, pairs: (readonly [Operand, Operand])[], pieces: Piece[]): boolean {
     const readyA = isReady(a);
     const readyB = isReady(b);
     if (a.kind === "var" && !readyA && readyB) {
-      this.assign(a.variable, b, pieces);
+      this.#assign(a.variable, b, pieces);
       return true;
     }
     if (b.kind === "var" && !readyB && readyA) {
-      this.assign(b.variable, a, pieces);
+      this.#assign(b.variable, a, pieces);
       return true;
     }
     if (a.kind === "array" && b.kind === "array" && !(readyA && readyB)) {
@@ -464,24 +464,24 @@ export class Emitter {
       }
     }
     if (readyA && readyB) {
-      pieces.push({ test: this.equality(a, b) });
+      pieces.push({ test: this.#equality(a, b) });
       return true;
     }
     if (readyB && isPattern(a)) {
-      pieces.push({ test: this.destructure(a, b) });
+      pieces.push({ test: this.#destructure(a, b) });
       return true;
     }
     if (readyA && isPattern(b)) {
-      pieces.push({ test: this.destructure(b, a) });
+      pieces.push({ test: this.#destructure(b, a) });
       return true;
     }
     return false;
   }
 
-  private assign(variable: Variable, from: Operand, pieces: Piece[]): void {
+  #assign(variable: Variable, from: Operand, pieces: Piece[]): void {
     const value = this.evaluate(from);
     const { slot } = variable;
-    this.bind(variable);
+    this.#bind(variable);
     pieces.push({
       test: (c, f) => {
         const v = value(c, f);
@@ -492,20 +492,20 @@ export class Emitter {
     });
   }
 
-  private destructure(pattern: Operand, from: Operand): Test {
+  #destructure(pattern: Operand, from: Operand): Test {
     const value = this.evaluate(from);
-    const match = this.pattern(pattern);
+    const match = this.#pattern(pattern);
     return (c, f) => {
       const v = value(c, f);
       return v !== undefined && match(c, f, v);
     };
   }
 
-  private equality(a: Operand, b: Operand): Test {
+  #equality(a: Operand, b: Operand): Test {
     if (a.kind === "const" && b.kind === "const") return equal(a.value, b.value) ? () => true : fail;
-    if (a.kind === "const") return this.equality(b, a);
-    if (a.kind === "object" || a.kind === "array") return this.destructure(a, b);
-    if (b.kind === "object" || b.kind === "array") return this.destructure(b, a);
+    if (a.kind === "const") return this.#equality(b, a);
+    if (a.kind === "object" || a.kind === "array") return this.#destructure(a, b);
+    if (b.kind === "object" || b.kind === "array") return this.#destructure(b, a);
     const x = this.evaluate(a);
     if (b.kind === "const" && (typeof b.value === "string" || typeof b.value === "boolean" || b.value === null)) {
       const { value } = b;
@@ -521,7 +521,7 @@ export class Emitter {
   }
 
   /** Matches a value against an operand, binding the variables that are not bound yet. */
-  private pattern(operand: Operand): Match {
+  #pattern(operand: Operand): Match {
     switch (operand.kind) {
       case "const": {
         const { value } = operand;
@@ -531,14 +531,14 @@ export class Emitter {
       case "var": {
         const { slot } = operand.variable;
         if (operand.variable.bound) return (_c, f, v) => equal(f[slot] as Value, v);
-        this.bind(operand.variable);
+        this.#bind(operand.variable);
         return (_c, f, v) => {
           f[slot] = v;
           return true;
         };
       }
       case "array": {
-        const matches = inBindingOrder(operand.items).map(([item, i]) => [i, this.pattern(item)] as const);
+        const matches = inBindingOrder(operand.items).map(([item, i]) => [i, this.#pattern(item)] as const);
         const { length } = operand.items;
         return (c, f, v) => {
           if (!isArray(v) || v.length !== length) return false;
@@ -553,7 +553,7 @@ export class Emitter {
           key.kind === "const" && typeof key.value === "string" ? key.value : undefined,
         );
         const matches = inBindingOrder(entries.map(([, value]) => value)).map(
-          ([value, i]) => [names[i], (entries[i] as (typeof entries)[number])[0], this.pattern(value)] as const,
+          ([value, i]) => [names[i], (entries[i] as (typeof entries)[number])[0], this.#pattern(value)] as const,
         );
         return (c, f, v) => {
           if (!isObject(v)) return false;
@@ -593,7 +593,7 @@ export class Emitter {
         return (_c, f) => f[slot] as Value;
       }
       case "ref":
-        return this.ref(operand);
+        return this.#ref(operand);
       case "array": {
         const items = operand.items.map((item) => this.evaluate(item));
         return (c, f) => {
@@ -635,17 +635,17 @@ export class Emitter {
       }
       case "comprehension":
       case "template": {
-        const known = this.closures.get(operand);
+        const known = this.#closures.get(operand);
         if (known !== undefined) return known;
-        const made = operand.kind === "template" ? this.template(operand) : this.comprehension(operand);
-        this.closures.set(operand, made);
+        const made = operand.kind === "template" ? this.#template(operand) : this.#comprehension(operand);
+        this.#closures.set(operand, made);
         return made;
       }
     }
   }
 
-  private comprehension(operand: Operand & { kind: "comprehension" }): Eval {
-    const slot = this.o.frame.slot();
+  #comprehension(operand: Operand & { kind: "comprehension" }): Eval {
+    const slot = this.#o.frame.slot();
     const pieces = this.pieces(operand.body.literals, [operand.key, operand.value], operand.loc);
     const value = this.evaluate(operand.value);
     const { makes } = operand;
@@ -679,7 +679,7 @@ export class Emitter {
       };
     }
     const key = this.evaluate(operand.key as Operand);
-    const { file } = this.o;
+    const { file } = this.#o;
     const { row } = operand.loc;
     const body = fold(pieces, (c, f) => {
       const k = key(c, f);
@@ -699,12 +699,12 @@ export class Emitter {
     };
   }
 
-  private template(operand: Operand & { kind: "template" }): Eval {
-    const { file } = this.o;
+  #template(operand: Operand & { kind: "template" }): Eval {
+    const { file } = this.#o;
     const { row } = operand.loc;
     const parts = operand.parts.map((part) => {
       if (typeof part === "string") return part;
-      const slot = this.o.frame.slot();
+      const slot = this.#o.frame.slot();
       const pieces = this.pieces(part.body.literals, [part.value]);
       const value = this.evaluate(part.value);
       const body = fold(pieces, (c, f) => {
@@ -736,21 +736,21 @@ export class Emitter {
     };
   }
 
-  private ref(ref: RefOperand): Eval {
-    if (ref.base === "data") return this.dataRef(ref, false) as Eval;
-    if (ref.base === "input") return chain((c) => c.input, this.keys(ref.path));
+  #ref(ref: RefOperand): Eval {
+    if (ref.base === "data") return this.#dataRef(ref, false) as Eval;
+    if (ref.base === "input") return chain((c) => c.input, this.#keys(ref.path));
     const { slot } = ref.base;
-    return chain((_c, f) => f[slot] as Value, this.keys(ref.path));
+    return chain((_c, f) => f[slot] as Value, this.#keys(ref.path));
   }
 
-  private keys(path: readonly Operand[]): readonly (string | Eval)[] {
+  #keys(path: readonly Operand[]): readonly (string | Eval)[] {
     return path.map((part) => (part.kind === "const" && typeof part.value === "string" ? part.value : this.evaluate(part)));
   }
 
   /** A ref below `data`: rules where the tree has them, base documents elsewhere. */
-  private dataRef(ref: RefOperand, open: boolean): (c: Context, f: Frame) => Value | Cursor | undefined {
-    const { program } = this.o;
-    const keys = this.keys(ref.path);
+  #dataRef(ref: RefOperand, open: boolean): (c: Context, f: Frame) => Value | Cursor | undefined {
+    const { program } = this.#o;
+    const keys = this.#keys(ref.path);
     const slow = (c: Context, f: Frame): Value | Cursor | undefined => {
       let at: Value | Cursor | undefined = new Cursor(program.root, c.data);
       for (const key of keys) {
@@ -789,22 +789,22 @@ export class Emitter {
 
   // --- calls -----------------------------------------------------------------------------------------------------------
 
-  private call(callee: Callee, args: readonly Operand[], out: Operand | undefined, loc: Location): Piece[] {
+  #call(callee: Callee, args: readonly Operand[], out: Operand | undefined, loc: Location): Piece[] {
     const pieces: Piece[] = [];
-    const operands = args.map((arg) => this.hoist(arg, pieces));
+    const operands = args.map((arg) => this.#hoist(arg, pieces));
     if (callee.kind === "builtin" && callee.name === "walk") {
-      this.walk(operands[0] as Operand, out, pieces);
+      this.#walk(operands[0] as Operand, out, pieces);
       return pieces;
     }
     if (out === undefined) {
-      pieces.push({ test: this.test(callee, operands, loc) });
+      pieces.push({ test: this.#test(callee, operands, loc) });
       return pieces;
     }
-    const result = this.hoist(out, pieces);
-    const value = this.invoke(callee, operands, loc);
+    const result = this.#hoist(out, pieces);
+    const value = this.#invoke(callee, operands, loc);
     if (result.kind === "var" && !result.variable.bound) {
       const { slot } = result.variable;
-      this.bind(result.variable);
+      this.#bind(result.variable);
       pieces.push({
         test: (c, f) => {
           const v = value(c, f);
@@ -814,7 +814,7 @@ export class Emitter {
         },
       });
     } else {
-      const match = this.pattern(result);
+      const match = this.#pattern(result);
       pieces.push({
         test: (c, f) => {
           const v = value(c, f);
@@ -825,11 +825,11 @@ export class Emitter {
     return pieces;
   }
 
-  private walk(over: Operand, out: Operand | undefined, pieces: Piece[]): void {
+  #walk(over: Operand, out: Operand | undefined, pieces: Piece[]): void {
     const value = this.evaluate(over);
-    const target = out === undefined ? undefined : this.hoist(out, pieces);
+    const target = out === undefined ? undefined : this.#hoist(out, pieces);
     const pathless = target?.kind === "array" && target.items.length === 2 && isWildcard(target.items[0] as Operand);
-    const match = target === undefined ? (): boolean => true : this.pattern(target);
+    const match = target === undefined ? (): boolean => true : this.#pattern(target);
     pieces.push({
       generate: (next) => (c, f) => {
         const v = value(c, f);
@@ -839,13 +839,13 @@ export class Emitter {
     });
   }
 
-  private test(callee: Callee, args: readonly Operand[], loc: Location): Test {
+  #test(callee: Callee, args: readonly Operand[], loc: Location): Test {
     if (callee.kind === "builtin" && args.length === 2 && COMPARISONS.has(callee.name)) {
-      const compareTest = this.comparison(callee.name, args[0] as Operand, args[1] as Operand);
-      const general = this.invoke(callee, args, loc);
+      const compareTest = this.#comparison(callee.name, args[0] as Operand, args[1] as Operand);
+      const general = this.#invoke(callee, args, loc);
       return (c, f) => (c.mocks === undefined ? compareTest(c, f) : isTrue(general(c, f)));
     }
-    const value = this.invoke(callee, args, loc);
+    const value = this.#invoke(callee, args, loc);
     const evals = args.map((arg) => this.evaluate(arg));
     return (c, f) => {
       // As in OPA: whose value nobody asks for is not looked at.
@@ -854,9 +854,9 @@ export class Emitter {
     };
   }
 
-  private comparison(name: string, a: Operand, b: Operand): Test {
-    if (name === "equal") return this.equality(a, b);
-    if (name === "internal.member_2") return this.membership(a, b);
+  #comparison(name: string, a: Operand, b: Operand): Test {
+    if (name === "equal") return this.#equality(a, b);
+    if (name === "internal.member_2") return this.#membership(a, b);
     const x = this.evaluate(a);
     const y = this.evaluate(b);
     if (name === "neq") {
@@ -874,7 +874,7 @@ export class Emitter {
     };
   }
 
-  private membership(a: Operand, b: Operand): Test {
+  #membership(a: Operand, b: Operand): Test {
     const x = this.evaluate(a);
     if (b.kind === "const" && isArray(b.value) && b.value.length > 4) {
       const set = RegoSet.of(b.value);
@@ -892,11 +892,12 @@ export class Emitter {
   }
 
   /** The value of a call; undefined where the function is, or on a builtin's error. */
-  private invoke(callee: Callee, args: readonly Operand[], loc: Location): Eval {
+  #invoke(callee: Callee, args: readonly Operand[], loc: Location): Eval {
     const evals = args.map((arg) => this.evaluate(arg));
-    const direct = callee.kind === "rules" ? this.invokeRules(callee.set.id, evals) : this.invokeBuiltin(callee.name, evals, loc);
+    const direct =
+      callee.kind === "rules" ? this.#invokeRules(callee.set.id, evals) : this.#invokeBuiltin(callee.name, evals, loc);
     const { name } = callee;
-    const mocked = this.mocked(evals, loc);
+    const mocked = this.#mocked(evals, loc);
     return (c, f) => {
       if (c.mocks !== undefined) {
         const mock = c.mocks.get(name);
@@ -906,7 +907,7 @@ export class Emitter {
     };
   }
 
-  private mocked(evals: readonly Eval[], loc: Location): (c: Context, f: Frame, mock: Mock) => Value | undefined {
+  #mocked(evals: readonly Eval[], loc: Location): (c: Context, f: Frame, mock: Mock) => Value | undefined {
     return (c, f, mock) => {
       const values: Value[] = [];
       for (const e of evals) {
@@ -917,20 +918,20 @@ export class Emitter {
       if (mock.kind === "value") return mock.value;
       if (mock.kind === "document") return mock.read(c, f);
       const { callee } = mock;
-      if (callee.kind === "builtin") return this.runBuiltin(c, this.o.builtins.get(callee.name) as Builtin, values, loc);
+      if (callee.kind === "builtin") return this.#runBuiltin(c, this.#o.builtins.get(callee.name) as Builtin, values, loc);
       // the replacement itself sees every original function
       const { mocks, memo } = c;
       c.mocks = undefined;
       c.memo = [];
-      const value = callFunction(c, this.o.program, callee.set.id, values);
+      const value = callFunction(c, this.#o.program, callee.set.id, values);
       c.mocks = mocks;
       c.memo = memo;
       return value;
     };
   }
 
-  private invokeRules(id: number, evals: readonly Eval[]): Eval {
-    const { program } = this.o;
+  #invokeRules(id: number, evals: readonly Eval[]): Eval {
+    const { program } = this.#o;
     return (c, f) => {
       const values = new Array<Value>(evals.length);
       for (let i = 0; i < evals.length; i++) {
@@ -942,8 +943,8 @@ export class Emitter {
     };
   }
 
-  private invokeBuiltin(name: string, evals: readonly Eval[], loc: Location): Eval {
-    const builtin = this.o.builtins.get(name) as Builtin;
+  #invokeBuiltin(name: string, evals: readonly Eval[], loc: Location): Eval {
+    const builtin = this.#o.builtins.get(name) as Builtin;
     const general: Eval = (c, f) => {
       const values = new Array<Value>(evals.length);
       for (let i = 0; i < evals.length; i++) {
@@ -951,7 +952,7 @@ export class Emitter {
         if (v === undefined) return undefined;
         values[i] = v;
       }
-      return this.runBuiltin(c, builtin, values, loc);
+      return this.#runBuiltin(c, builtin, values, loc);
     };
     const [x, y] = evals;
     const quick = ARITHMETIC.get(name);
@@ -961,20 +962,20 @@ export class Emitter {
         const w = y(c, f);
         if (v === undefined || w === undefined) return undefined;
         if (typeof v === "number" && typeof w === "number") return quick(v, w);
-        return this.runBuiltin(c, builtin, [v, w], loc);
+        return this.#runBuiltin(c, builtin, [v, w], loc);
       };
     }
     return general;
   }
 
-  private runBuiltin(c: Context, builtin: Builtin, values: readonly Value[], loc: Location): Value | undefined {
+  #runBuiltin(c: Context, builtin: Builtin, values: readonly Value[], loc: Location): Value | undefined {
     tick();
     try {
       checkOperands(builtin, values);
       return builtin.run(values, c.call);
     } catch (error) {
       if (!(error instanceof BuiltinError)) throw error;
-      const message = `${this.o.file}:${loc.row}: ${error.code}: ${builtin.name}: ${error.message}`;
+      const message = `${this.#o.file}:${loc.row}: ${error.code}: ${builtin.name}: ${error.message}`;
       if (c.strict) throw new EvaluationError(error.code, message);
       c.builtinErrors ??= [];
       if (c.builtinErrors.length < 100) c.builtinErrors.push(new BuiltinError(message, error.code));

@@ -57,17 +57,17 @@ export function order(
 
 /** A binary min-heap of indices without duplicates. */
 class Heap {
-  private readonly items: number[] = [];
-  private readonly held = new Set<number>();
+  readonly #items: number[] = [];
+  readonly #held = new Set<number>();
 
   get size(): number {
-    return this.items.length;
+    return this.#items.length;
   }
 
   push(value: number): void {
-    if (this.held.has(value)) return;
-    this.held.add(value);
-    const { items } = this;
+    if (this.#held.has(value)) return;
+    this.#held.add(value);
+    const items = this.#items;
     items.push(value);
     let i = items.length - 1;
     while (i > 0) {
@@ -80,11 +80,11 @@ class Heap {
   }
 
   pop(): number | undefined {
-    const { items } = this;
+    const items = this.#items;
     const top = items[0];
     const last = items.pop();
     if (top === undefined || last === undefined) return undefined;
-    this.held.delete(top);
+    this.#held.delete(top);
     if (items.length > 0) {
       let i = 0;
       for (;;) {
@@ -196,87 +196,87 @@ function patternVariables(operand: Operand, visit: (v: Variable) => void): void 
 
 /** Which variables `left = right` binds, given what is bound. */
 class Unifier {
-  private readonly unified = new Set<Variable>();
-  private readonly unknown = new Map<Variable, Set<Variable>>();
-  private readonly bound: (v: Variable) => boolean;
+  readonly #unified = new Set<Variable>();
+  readonly #unknown = new Map<Variable, Set<Variable>>();
+  readonly #bound: (v: Variable) => boolean;
 
   constructor(bound: (v: Variable) => boolean) {
-    this.bound = bound;
+    this.#bound = bound;
   }
 
   outputs(left: Operand, right: Operand): ReadonlySet<Variable> {
-    this.unify(left, right);
-    return this.unified;
+    this.#unify(left, right);
+    return this.#unified;
   }
 
-  private isSafe(v: Variable): boolean {
-    return this.unified.has(v) || this.bound(v);
+  #isSafe(v: Variable): boolean {
+    return this.#unified.has(v) || this.#bound(v);
   }
 
-  private unify(left: Operand, right: Operand): void {
+  #unify(left: Operand, right: Operand): void {
     const a = opened(left);
     const b = opened(right);
     if (a.kind === "var" && b.kind === "var") {
-      if (this.isSafe(b.variable)) this.mark(a.variable);
-      else if (this.isSafe(a.variable)) this.mark(b.variable);
+      if (this.#isSafe(b.variable)) this.#mark(a.variable);
+      else if (this.#isSafe(a.variable)) this.#mark(b.variable);
       else {
-        this.wait(a.variable, b.variable);
-        this.wait(b.variable, a.variable);
+        this.#wait(a.variable, b.variable);
+        this.#wait(b.variable, a.variable);
       }
-    } else if (a.kind === "var") this.withVariable(a.variable, b);
-    else if (b.kind === "var") this.withVariable(b.variable, a);
+    } else if (a.kind === "var") this.#withVariable(a.variable, b);
+    else if (b.kind === "var") this.#withVariable(b.variable, a);
     else if (a.kind === "array" && b.kind === "array") {
       if (a.items.length === b.items.length) {
-        for (const [i, item] of a.items.entries()) this.unify(item, b.items[i] as Operand);
+        for (const [i, item] of a.items.entries()) this.#unify(item, b.items[i] as Operand);
       }
     } else if (a.kind === "object" && b.kind === "object") {
       if (a.entries.length !== b.entries.length) return;
       for (const [key, value] of a.entries) {
         const other = b.entries.find(([k]) => sameKey(key, k));
-        if (other !== undefined) this.unify(value, other[1]);
+        if (other !== undefined) this.#unify(value, other[1]);
       }
-    } else if (a.kind === "array" || a.kind === "object") this.fromWhole(a, b);
-    else if (b.kind === "array" || b.kind === "object") this.fromWhole(b, a);
+    } else if (a.kind === "array" || a.kind === "object") this.#fromWhole(a, b);
+    else if (b.kind === "array" || b.kind === "object") this.#fromWhole(b, a);
   }
 
-  private withVariable(v: Variable, other: Operand): void {
+  #withVariable(v: Variable, other: Operand): void {
     if (other.kind === "array" || other.kind === "object") {
-      if (this.isSafe(v)) patternVariables(other, (x) => this.mark(x));
+      if (this.#isSafe(v)) patternVariables(other, (x) => this.#mark(x));
       else {
         let ready = true;
         patternVariables(other, (x) => {
-          if (this.isSafe(x)) return;
+          if (this.#isSafe(x)) return;
           ready = false;
-          this.wait(v, x);
+          this.#wait(v, x);
         });
-        if (ready) this.mark(v);
+        if (ready) this.#mark(v);
       }
-    } else if (other.kind !== "ref" || typeof other.base !== "object" || this.isSafe(other.base)) this.mark(v);
+    } else if (other.kind !== "ref" || typeof other.base !== "object" || this.#isSafe(other.base)) this.#mark(v);
   }
 
-  private fromWhole(pattern: Operand, other: Operand): void {
+  #fromWhole(pattern: Operand, other: Operand): void {
     // OPA takes no object apart that is still to be made
     if (pattern.kind === "object" && other.kind === "comprehension") return;
-    if (other.kind === "ref" && typeof other.base === "object" && !this.isSafe(other.base)) return;
-    patternVariables(pattern, (v) => this.mark(v));
+    if (other.kind === "ref" && typeof other.base === "object" && !this.#isSafe(other.base)) return;
+    patternVariables(pattern, (v) => this.#mark(v));
   }
 
-  private wait(v: Variable, on: Variable): void {
-    const set = this.unknown.get(v);
-    if (set === undefined) this.unknown.set(v, new Set([on]));
+  #wait(v: Variable, on: Variable): void {
+    const set = this.#unknown.get(v);
+    if (set === undefined) this.#unknown.set(v, new Set([on]));
     else set.add(on);
   }
 
-  private mark(v: Variable): void {
+  #mark(v: Variable): void {
     const stack = [v];
     for (let x = stack.pop(); x !== undefined; x = stack.pop()) {
-      this.unified.add(x);
-      const own = this.unknown.get(x);
-      this.unknown.delete(x);
+      this.#unified.add(x);
+      const own = this.#unknown.get(x);
+      this.#unknown.delete(x);
       for (const y of own ?? []) stack.push(y);
-      for (const [y, on] of this.unknown) {
+      for (const [y, on] of this.#unknown) {
         if (on.delete(x) && on.size === 0) {
-          this.unknown.delete(y);
+          this.#unknown.delete(y);
           stack.push(y);
         }
       }

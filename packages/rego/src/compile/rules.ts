@@ -240,18 +240,18 @@ type TreeNode = Tree | Many | Value;
 /** An object under construction from rules with computed paths. */
 class Tree {
   readonly children = new RegoObject();
-  private readonly nodes: TreeNode[] = [];
+  readonly #nodes: TreeNode[] = [];
   size = 0;
 
   /** The subtree or value at a key; numbers in `children` index `nodes`, which may hold what is no value. */
   at(key: Value): TreeNode | undefined {
     const index = this.children.get(key);
-    return index === undefined ? undefined : this.nodes[index as number];
+    return index === undefined ? undefined : this.#nodes[index as number];
   }
 
   put(key: Value, node: TreeNode): void {
-    this.children.set(key, this.nodes.length);
-    this.nodes.push(node);
+    this.children.set(key, this.#nodes.length);
+    this.#nodes.push(node);
   }
 
   finish(): RegoObject {

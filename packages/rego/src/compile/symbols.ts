@@ -9,13 +9,13 @@ export interface Global {
 
 /** The names that a module's rules can use: its imports and the rules of its package. */
 export class Symbols {
-  private readonly imports = new Map<string, Global>();
-  private readonly packagePath: readonly string[];
-  private readonly packageNode: RuleNode | undefined;
+  readonly #imports = new Map<string, Global>();
+  readonly #packagePath: readonly string[];
+  readonly #packageNode: RuleNode | undefined;
 
   constructor(module: Pick<Module, "name" | "version" | "packagePath" | "imports"> | undefined, root: RuleNode, report: Report) {
-    this.packagePath = module?.packagePath ?? [];
-    this.packageNode = module === undefined ? undefined : root.find(module.packagePath);
+    this.#packagePath = module?.packagePath ?? [];
+    this.#packageNode = module === undefined ? undefined : root.find(module.packagePath);
     const places = new Map<string, Location>();
     for (const { path, alias, loc } of module?.imports ?? []) {
       const [first, ...rest] = path;
@@ -27,19 +27,19 @@ export class Symbols {
         report("rego_compile_error", `import must not shadow import ${pathText(path).slice(5)}`, module?.name ?? "", loc);
       }
       places.set(name, loc);
-      this.imports.set(name, { root: first, path: rest });
+      this.#imports.set(name, { root: first, path: rest });
     }
   }
 
   /** Undefined for names that are local variables. */
   resolve(name: string): Global | undefined {
     if (name === "data" || name === "input") return { root: name, path: [] };
-    const imported = this.imports.get(name);
+    const imported = this.#imports.get(name);
     if (imported !== undefined) return imported;
-    const node = this.packageNode?.children.get(name);
+    const node = this.#packageNode?.children.get(name);
     if (node === undefined) return undefined;
     for (const below of node.subtree()) {
-      if (below.rules !== undefined && !below.isPackage) return { root: "data", path: [...this.packagePath, name] };
+      if (below.rules !== undefined && !below.isPackage) return { root: "data", path: [...this.#packagePath, name] };
     }
     return undefined;
   }

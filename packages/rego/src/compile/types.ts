@@ -9,21 +9,21 @@ const ANY: Type = { kind: "any", of: [] };
 
 /** Infers types forward through ordered bodies and reports what can never hold. What it does not know is any type. */
 export class TypeChecker {
-  private readonly root: RuleNode;
-  private readonly builtins: BuiltinTable;
-  private readonly report: Report;
-  private readonly variables = new WeakMap<Variable, Type>();
-  private readonly documents: Type[] = [];
+  readonly #root: RuleNode;
+  readonly #builtins: BuiltinTable;
+  readonly #report: Report;
+  readonly #variables = new WeakMap<Variable, Type>();
+  readonly #documents: Type[] = [];
 
   constructor(root: RuleNode, builtins: BuiltinTable, report: Report) {
-    this.root = root;
-    this.builtins = builtins;
-    this.report = report;
+    this.#root = root;
+    this.#builtins = builtins;
+    this.#report = report;
   }
 
   /** Checks one body, its literals in the order of evaluation. */
   body(file: string, statements: readonly Statement[]): void {
-    for (const statement of statements) this.statement(file, statement);
+    for (const statement of statements) this.#statement(file, statement);
   }
 
   /** Notes the type of a path's document, once all its rules are checked. */
@@ -32,87 +32,87 @@ export class TypeChecker {
     for (const rule of fallback === undefined ? rules : [...rules, fallback]) {
       for (const branch of rule.branches) {
         const head = branch.key ?? branch.value;
-        types.push(head === undefined ? ANY : this.known(head));
+        types.push(head === undefined ? ANY : this.#known(head));
       }
     }
     const type = bounded(union(types));
-    this.documents[set.id] = set.kind === "set" ? { kind: "set", of: type } : set.kind === "object" ? ANY : type;
+    this.#documents[set.id] = set.kind === "set" ? { kind: "set", of: type } : set.kind === "object" ? ANY : type;
   }
 
-  private statement(file: string, { action, loc, overrides }: Statement): void {
-    const fail = (message: string): void => this.report("rego_type_error", message, file, loc);
+  #statement(file: string, { action, loc, overrides }: Statement): void {
+    const fail = (message: string): void => this.#report("rego_type_error", message, file, loc);
     if (overrides.length > 0) return;
     switch (action.kind) {
       case "unify": {
-        const left = this.operand(action.left, file);
-        const right = this.operand(action.right, file);
+        const left = this.#operand(action.left, file);
+        const right = this.#operand(action.right, file);
         if (!overlap(left, right)) fail(`match error\n\tleft  : ${show(left)}\n\tright : ${show(right)}`);
-        this.assume(action.left, right);
-        this.assume(action.right, left);
+        this.#assume(action.left, right);
+        this.#assume(action.right, left);
         return;
       }
       case "term":
-        this.operand(action.operand, file);
+        this.#operand(action.operand, file);
         return;
       case "every":
-        this.operand(action.domain, file);
+        this.#operand(action.domain, file);
         return;
       case "call": {
-        const args = action.args.map((arg) => this.operand(arg, file));
+        const args = action.args.map((arg) => this.#operand(arg, file));
         const { callee } = action;
-        if (callee.kind === "builtin") this.arguments(callee.name, args, action.out === undefined, fail);
+        if (callee.kind === "builtin") this.#arguments(callee.name, args, action.out === undefined, fail);
         if (action.out !== undefined) {
-          const result = this.result(callee);
-          const out = this.operand(action.out, file);
+          const result = this.#result(callee);
+          const out = this.#operand(action.out, file);
           if (!overlap(out, result)) fail(`match error\n\tleft  : ${show(result)}\n\tright : ${show(out)}`);
-          this.assume(action.out, result);
+          this.#assume(action.out, result);
         }
       }
     }
   }
 
-  private arguments(name: string, args: readonly Type[], statement: boolean, fail: (message: string) => void): void {
+  #arguments(name: string, args: readonly Type[], statement: boolean, fail: (message: string) => void): void {
     const [left, right] = args;
     if (statement && name === "equal" && left !== undefined && right !== undefined && !overlap(left, right)) {
       fail(`match error\n\tleft  : ${show(left)}\n\tright : ${show(right)}`);
       return;
     }
-    const wanted = this.builtins.get(name)?.args ?? [];
+    const wanted = this.#builtins.get(name)?.args ?? [];
     const wrong = wanted.some((want, i) => !overlap(args[i] ?? ANY, want));
     if (wrong) {
       fail(`${name}: invalid argument(s)\n\thave: (${args.map(show).join(", ")})\n\twant: (${wanted.map(show).join(", ")})`);
     }
   }
 
-  private result(callee: Callee): Type {
-    if (callee.kind === "rules") return this.documents[callee.set.id] ?? ANY;
-    return this.builtins.get(callee.name)?.result ?? ANY;
+  #result(callee: Callee): Type {
+    if (callee.kind === "rules") return this.#documents[callee.set.id] ?? ANY;
+    return this.#builtins.get(callee.name)?.result ?? ANY;
   }
 
-  private known(operand: Operand): Type {
-    return this.operand(operand, undefined);
+  #known(operand: Operand): Type {
+    return this.#operand(operand, undefined);
   }
 
-  private operand(operand: Operand, file: string | undefined): Type {
-    return bounded(this.inferred(operand, file));
+  #operand(operand: Operand, file: string | undefined): Type {
+    return bounded(this.#inferred(operand, file));
   }
 
-  private inferred(operand: Operand, file: string | undefined): Type {
+  #inferred(operand: Operand, file: string | undefined): Type {
     switch (operand.kind) {
       case "const":
         return typeOf(operand.value, 0);
       case "var":
-        return this.variables.get(operand.variable) ?? ANY;
+        return this.#variables.get(operand.variable) ?? ANY;
       case "array":
-        return { kind: "array", items: operand.items.map((item) => this.operand(item, file)), rest: undefined };
+        return { kind: "array", items: operand.items.map((item) => this.#operand(item, file)), rest: undefined };
       case "set":
-        return { kind: "set", of: union(operand.items.map((item) => this.operand(item, file))) };
+        return { kind: "set", of: union(operand.items.map((item) => this.#operand(item, file))) };
       case "object": {
         const fields: { key: string; value: Type }[] = [];
         for (const [key, value] of operand.entries) {
           if (key.kind !== "const" || typeof key.value !== "string")
             return { kind: "object", fields: [], rest: { key: ANY, value: ANY } };
-          fields.push({ key: key.value, value: this.operand(value, file) });
+          fields.push({ key: key.value, value: this.#operand(value, file) });
         }
         return { kind: "object", fields, rest: undefined };
       }
@@ -123,48 +123,48 @@ export class TypeChecker {
       case "template":
         return { kind: "string" };
       case "ref":
-        return this.ref(operand, file);
+        return this.#ref(operand, file);
     }
   }
 
-  private ref(ref: RefOperand, file: string | undefined): Type {
+  #ref(ref: RefOperand, file: string | undefined): Type {
     if (ref.base === "input") return ANY;
     let type: Type | undefined = ANY;
     let rest = ref.path;
     if (ref.base === "data") {
-      let node: RuleNode | undefined = this.root;
+      let node: RuleNode | undefined = this.#root;
       let i = 0;
       while (i < ref.path.length && node !== undefined && node.rules === undefined) {
         const part: Operand = ref.path[i++] as Operand;
         node = part.kind === "const" && typeof part.value === "string" ? node.children.get(part.value) : undefined;
       }
       if (node?.rules === undefined || node.mixed !== undefined || node.rules.kind === "function") return ANY;
-      type = this.documents[node.rules.id] ?? ANY;
+      type = this.#documents[node.rules.id] ?? ANY;
       rest = ref.path.slice(i);
-    } else type = this.variables.get(ref.base) ?? ANY;
+    } else type = this.#variables.get(ref.base) ?? ANY;
     for (const part of rest) {
-      type = select(type, part, this.operand(part, file));
+      type = select(type, part, this.#operand(part, file));
       if (type === undefined) {
-        if (file !== undefined) this.report("rego_type_error", `undefined ref: ${refText(ref)}`, file, ref.loc);
+        if (file !== undefined) this.#report("rego_type_error", `undefined ref: ${refText(ref)}`, file, ref.loc);
         return ANY;
       }
-      if (part.kind === "var" && !this.variables.has(part.variable)) continue;
+      if (part.kind === "var" && !this.#variables.has(part.variable)) continue;
     }
     return type;
   }
 
   /** A variable met for the first time has the type of what it is unified with. */
-  private assume(operand: Operand, type: Type): void {
+  #assume(operand: Operand, type: Type): void {
     if (operand.kind === "var") {
-      if (!this.variables.has(operand.variable)) this.variables.set(operand.variable, type);
+      if (!this.#variables.has(operand.variable)) this.#variables.set(operand.variable, type);
     } else if (operand.kind === "array" && type.kind === "array") {
       operand.items.forEach((item, i) => {
-        this.assume(item, type.items[i] ?? type.rest ?? ANY);
+        this.#assume(item, type.items[i] ?? type.rest ?? ANY);
       });
     } else if (operand.kind === "object" && type.kind === "object") {
       for (const [key, value] of operand.entries) {
         const field = key.kind === "const" ? type.fields.find((f) => f.key === key.value) : undefined;
-        this.assume(value, field?.value ?? type.rest?.value ?? ANY);
+        this.#assume(value, field?.value ?? type.rest?.value ?? ANY);
       }
     }
   }

@@ -23,11 +23,11 @@ export class HostCalls implements CallContext {
   readonly trace: ((message: string) => void) | undefined;
   readonly print: ((message: string) => void) | undefined;
   readonly testCase: ((keys: Value) => void) | undefined;
-  private readonly host: Host;
-  private kept: Map<string, unknown> | undefined;
+  readonly #host: Host;
+  #kept: Map<string, unknown> | undefined;
 
   constructor(host: Host) {
-    this.host = host;
+    this.#host = host;
     this.trace = host.trace;
     this.print = host.print;
     const { testCase } = host;
@@ -35,16 +35,16 @@ export class HostCalls implements CallContext {
   }
 
   get now(): bigint {
-    return BigInt(Math.trunc(this.host.now ?? 0)) * 1_000_000n;
+    return BigInt(Math.trunc(this.#host.now ?? 0)) * 1_000_000n;
   }
 
   get cache(): Map<string, unknown> {
-    this.kept ??= new Map();
-    return this.kept;
+    this.#kept ??= new Map();
+    return this.#kept;
   }
 
   random(key: string, length: number): Uint8Array {
-    const { seed } = this.host;
+    const { seed } = this.#host;
     return expand(typeof seed === "string" ? utf8ToBytes(seed) : (seed ?? new Uint8Array()), key, length);
   }
 }

@@ -72,41 +72,41 @@ function parsePath(text: string): readonly string[] | undefined {
 
 /** A compiled, immutable policy: shareable, re-entrant. */
 export class Policy {
-  private readonly compiled: Compiled;
+  readonly #compiled: Compiled;
   readonly sources: readonly Source[];
   readonly options: CompileOptions;
-  private readonly named = new Map<string, Entry>();
-  private readonly listed = new WeakMap<readonly string[], Entry>();
-  private readonly queries = new Map<string, Query | readonly Problem[]>();
-  private traced: { readonly policy: Policy; readonly recorder: Recorder } | undefined;
+  readonly #named = new Map<string, Entry>();
+  readonly #listed = new WeakMap<readonly string[], Entry>();
+  readonly #queries = new Map<string, Query | readonly Problem[]>();
+  #traced: { readonly policy: Policy; readonly recorder: Recorder } | undefined;
 
   constructor(compiled: Compiled, sources: readonly Source[], options: CompileOptions) {
     checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
     checkArgument("compiled", compiled, "object");
     checkArgument("sources", sources, "array");
-    this.compiled = compiled;
+    this.#compiled = compiled;
     this.sources = sources;
     this.options = options;
   }
 
   /** The package path of each module, without `data`. */
   get packages(): readonly (readonly string[])[] {
-    return this.compiled.modules.map((module) => module.packagePath);
+    return this.#compiled.modules.map((module) => module.packagePath);
   }
 
   /** The path, without `data`, of every document that rules define; functions have none. */
   get entrypoints(): readonly (readonly string[])[] {
-    return this.compiled.sets.filter((set) => set.kind !== "function").map((set) => set.node.path);
+    return this.#compiled.sets.filter((set) => set.kind !== "function").map((set) => set.node.path);
   }
 
   /** The path of every rule, `data.` included, in the order of definition. */
   get rules(): readonly string[] {
-    return this.compiled.sets.map((set) => set.name);
+    return this.#compiled.sets.map((set) => set.name);
   }
 
   /** The tests of a policy compiled with `tests`, in the order of definition. */
   get tests(): readonly TestRule[] {
-    return testsOf(this.compiled.modules);
+    return testsOf(this.#compiled.modules);
   }
 
   /**
@@ -137,7 +137,7 @@ export class Policy {
    * @param input undefined for no input
    */
   evaluate(entrypoint: string | readonly string[], input?: unknown, options: EvaluateOptions = {}): Result {
-    return this.document(entrypoint, input, options, (value) => toJson(value, options.exact));
+    return this.#document(entrypoint, input, options, (value) => toJson(value, options.exact));
   }
 
   /**
@@ -153,32 +153,32 @@ export class Policy {
    * ```
    */
   explain(entrypoint: string | readonly string[], input?: unknown, options: EvaluateOptions = {}): Explanation {
-    this.traced ??= this.tracedTwin();
-    const { policy, recorder } = this.traced;
+    this.#traced ??= this.#tracedTwin();
+    const { policy, recorder } = this.#traced;
     recorder.restart();
     const result = policy.evaluate(entrypoint, input, options);
-    return { result, rules: [...recorder.traces], coverage: coverageOf(policy.compiled.modules, recorder) };
+    return { result, rules: [...recorder.traces], coverage: coverageOf(policy.#compiled.modules, recorder) };
   }
 
-  private tracedTwin() {
+  #tracedTwin() {
     const recorder = new Recorder(this.sources);
     const { compiled, problems } = compileModules(this.sources, this.options, recorder);
     if (compiled === undefined) throw new RegoCompileError(problems);
     return { policy: new Policy(compiled, this.sources, this.options), recorder };
   }
 
-  private document<T>(
+  #document<T>(
     entrypoint: string | readonly string[],
     input: unknown,
     options: EvaluateOptions,
     convert: (value: Value) => T,
   ): Result<T> {
-    const entry = this.entry(entrypoint);
+    const entry = this.#entry(entrypoint);
     if (entry === undefined) {
       return { kind: "error", code: "eval_internal_error", message: `${String(entrypoint)} is not a path below data` };
     }
-    return this.guarded(input, options, (c): Result<T> => {
-      const { program } = this.compiled;
+    return this.#guarded(input, options, (c): Result<T> => {
+      const { program } = this.#compiled;
       let value: Value | undefined;
       if (entry.set !== undefined) value = documentOf(c, program, entry.set);
       else {
@@ -195,7 +195,7 @@ export class Policy {
 
   /** {@link evaluate} with the engine's own value: sets stay sets. Undefined for what is undefined or fails. */
   evaluateValue(entrypoint: string | readonly string[], input?: unknown, options: EvaluateOptions = {}): Value | undefined {
-    const result = this.document(entrypoint, input, options, (value) => value);
+    const result = this.#document(entrypoint, input, options, (value) => value);
     return result.kind === "defined" ? result.value : undefined;
   }
 
@@ -204,8 +204,8 @@ export class Policy {
    * the query does not compile.
    */
   query(query: string, input?: unknown, options: EvaluateOptions = {}): Solutions {
-    const compiled = this.compileQuery(query);
-    return this.guarded(input, options, (c): Solutions => {
+    const compiled = this.#compileQuery(query);
+    return this.#guarded(input, options, (c): Solutions => {
       const bindings: Record<string, unknown>[] = [];
       const f: Frame = new Array(compiled.frame.size);
       f[0] = (): void => {
@@ -222,28 +222,28 @@ export class Policy {
   }
 
   /** What a name or path stands for, remembered by the string or by the array's identity. */
-  private entry(entrypoint: string | readonly string[]): Entry | undefined {
-    const known = typeof entrypoint === "string" ? this.named.get(entrypoint) : this.listed.get(entrypoint);
+  #entry(entrypoint: string | readonly string[]): Entry | undefined {
+    const known = typeof entrypoint === "string" ? this.#named.get(entrypoint) : this.#listed.get(entrypoint);
     if (known !== undefined) return known;
     const path = typeof entrypoint === "string" ? parsePath(entrypoint) : entrypoint;
     if (path === undefined) return undefined;
-    const rules = this.compiled.root.find(path)?.rules;
+    const rules = this.#compiled.root.find(path)?.rules;
     const direct = rules !== undefined && rules.kind !== "function" && rules.node.mixed === undefined;
     const entry: Entry = { path: [...path], set: direct ? rules.id : undefined };
     if (typeof entrypoint !== "string") {
-      if (Object.isFrozen(entrypoint)) this.listed.set(entrypoint, entry);
-    } else if (this.named.size < MAX_CACHED) this.named.set(entrypoint, entry);
+      if (Object.isFrozen(entrypoint)) this.#listed.set(entrypoint, entry);
+    } else if (this.#named.size < MAX_CACHED) this.#named.set(entrypoint, entry);
     return entry;
   }
 
-  private compileQuery(query: string): Query {
-    const known = this.queries.get(query);
+  #compileQuery(query: string): Query {
+    const known = this.#queries.get(query);
     if (known !== undefined && "run" in known) return known;
     if (known !== undefined) throw new RegoCompileError(known);
     const { body, problems: syntax } = parseQuery(query);
     if (body === undefined) throw new RegoCompileError(syntax);
     const { report, problems } = reporter();
-    const { root, builtins, program, types } = this.compiled;
+    const { root, builtins, program, types } = this.#compiled;
     const lowerer = new Lowerer(undefined, root, builtins, report, () => ({ own: {}, chain: [] }));
     const { statements, variables, frame } = lowerer.lowerQuery(body);
     const emitter = new Emitter({
@@ -262,11 +262,11 @@ export class Policy {
     });
     if (problems.length > 0) throw new RegoCompileError(problems);
     const compiled: Query = { run, frame, names: variables.map((v) => [v.name, v.slot] as const) };
-    if (this.queries.size < MAX_CACHED) this.queries.set(query, compiled);
+    if (this.#queries.size < MAX_CACHED) this.#queries.set(query, compiled);
     return compiled;
   }
 
-  private guarded<T>(
+  #guarded<T>(
     input: unknown,
     options: EvaluateOptions,
     work: (c: Context) => T,

@@ -31,42 +31,42 @@ export class Recorder implements RuleProbe {
   readonly traces: RuleTrace[] = [];
   /** Rows that were reached, by file. */
   readonly rows = new Map<string, Set<number>>();
-  private readonly open: Open[] = [];
-  private readonly lines = new Map<string, readonly string[]>();
+  readonly #open: Open[] = [];
+  readonly #lines = new Map<string, readonly string[]>();
 
   constructor(sources: readonly { readonly name: string; readonly source: string }[]) {
-    for (const { name, source } of sources) this.lines.set(name, source.split("\n"));
+    for (const { name, source } of sources) this.#lines.set(name, source.split("\n"));
   }
 
   /** Forgets the evaluation before. */
   restart(): void {
     this.traces.length = 0;
-    this.open.length = 0;
+    this.#open.length = 0;
     this.rows.clear();
   }
 
   literal(_c: Context, file: string, loc: Location): void {
-    this.reach(file, loc.row);
-    this.open.at(-1)?.held.add(`${loc.row}:${loc.col}`);
+    this.#reach(file, loc.row);
+    this.#open.at(-1)?.held.add(`${loc.row}:${loc.col}`);
   }
 
   enter(_c: Context, file: string, set: RuleSet, branch: Branch): void {
     void file;
-    this.open.push({ set, branch, held: new Set() });
+    this.#open.push({ set, branch, held: new Set() });
   }
 
   leave(_c: Context, file: string, set: RuleSet, branch: Branch, held: boolean): void {
-    const top = this.open.pop();
-    if (held) this.reach(file, branch.loc.row);
+    const top = this.#open.pop();
+    if (held) this.#reach(file, branch.loc.row);
     if (this.traces.length >= MAX_TRACES) return;
     const literals = [...branch.statements].sort((a, b) => a.loc.offset - b.loc.offset);
     const failed = held ? undefined : literals.find(({ loc }) => top?.held.has(`${loc.row}:${loc.col}`) !== true);
     const row = failed?.loc.row;
-    const text = row === undefined ? undefined : this.lines.get(file)?.[row - 1]?.trim();
+    const text = row === undefined ? undefined : this.#lines.get(file)?.[row - 1]?.trim();
     this.traces.push({ rule: set.name, file, row: branch.loc.row, held, failedAt: row, text });
   }
 
-  private reach(file: string, row: number): void {
+  #reach(file: string, row: number): void {
     const rows = this.rows.get(file);
     if (rows === undefined) this.rows.set(file, new Set([row]));
     else rows.add(row);

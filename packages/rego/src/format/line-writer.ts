@@ -13,7 +13,7 @@ export class LineWriter {
   protected comments: readonly Comment[] = [];
   /** Goes to the end of the line that is being written. */
   protected beforeEnd: Comment | undefined;
-  private delayed = false;
+  #delayed = false;
 
   protected write(text: string): void {
     this.out += text;
@@ -26,17 +26,17 @@ export class LineWriter {
 
   protected endLine(): void {
     this.inline = false;
-    if (this.beforeEnd !== undefined && !this.delayed) {
+    if (this.beforeEnd !== undefined && !this.#delayed) {
       this.out += ` ${commentText(this.beforeEnd)}`;
       this.beforeEnd = undefined;
     }
-    this.delayed = false;
+    this.#delayed = false;
     this.out += "\n";
   }
 
   /** The comment of this row belongs to the next line's end, not to that of the opening bracket. */
   protected delayComment(): void {
-    this.delayed = true;
+    this.#delayed = true;
   }
 
   protected blankLine(): void {

@@ -41,25 +41,25 @@ interface Clause {
 /** Writes rules. */
 export class RuleWriter extends TermWriter {
   protected readonly module: Module;
-  private readonly style: Style;
+  readonly #style: Style;
 
   constructor(module: Module, extents: Extents, style: Style) {
     super(module, extents, style.keywords);
     this.module = module;
-    this.style = style;
+    this.#style = style;
   }
 
   /** A rule of one line, which another one may follow without a blank line. */
   protected isShort(rule: Rule): boolean {
-    return rule.body.length <= 1 && !rule.isDefault && this.style.ifs && (this.style.contains || rule.head.value !== undefined);
+    return rule.body.length <= 1 && !rule.isDefault && this.#style.ifs && (this.#style.contains || rule.head.value !== undefined);
   }
 
   protected ruleWithComments(rule: Rule): void {
     uncrowded(() => this.commentsBefore(rule.loc.row));
-    uncrowded(() => this.rule(rule));
+    uncrowded(() => this.#rule(rule));
   }
 
-  private rule(rule: Rule): void {
+  #rule(rule: Rule): void {
     const { head, loc, end } = rule;
     const place: Place = { row: loc.row, text: this.source.slice(loc.offset, end) };
     // the head of a chained body is that of the rule before, and stands where the body does
@@ -83,20 +83,20 @@ export class RuleWriter extends TermWriter {
     this.keepsFinalComment = constant;
     let whole = true;
     this.flattened(chained ? headPlace : undefined, () => {
-      whole = uncrowded(() => this.head(rule, headPlace, clause, constant));
+      whole = uncrowded(() => this.#head(rule, headPlace, clause, constant));
     });
-    this.clauseBody(clause, constant, whole);
+    this.#clauseBody(clause, constant, whole);
   }
 
-  private clauseBody(clause: Clause, constant: boolean, whole: boolean): void {
+  #clauseBody(clause: Clause, constant: boolean, whole: boolean): void {
     const { body, place, rest } = clause;
     if (constant || body.length === 0) {
-      if (!constant && rest.length > 0) this.otherwise(clause);
+      if (!constant && rest.length > 0) this.#otherwise(clause);
       else this.endLine();
       return;
     }
     this.keepsFinalComment = true;
-    const withIf = this.style.ifs && (this.style.contains || clause.hasValue);
+    const withIf = this.#style.ifs && (this.#style.contains || clause.hasValue);
     if (withIf) this.write(" if");
     const [only] = body;
     const row = clause.flatBody?.row ?? only?.loc.row;
@@ -104,7 +104,7 @@ export class RuleWriter extends TermWriter {
       this.write(" ");
       this.flattened(clause.flatBody, () => this.literal(only));
       this.endLine();
-      if (rest.length > 0) this.otherwise(clause);
+      if (rest.length > 0) this.#otherwise(clause);
       return;
     }
     if (!whole && this.comments.length > 0) this.write(" { ");
@@ -119,10 +119,10 @@ export class RuleWriter extends TermWriter {
     this.level--;
     this.startLine();
     this.write("}");
-    if (rest.length > 0) this.otherwise(clause);
+    if (rest.length > 0) this.#otherwise(clause);
   }
 
-  private otherwise({ place, rest, end }: Clause): void {
+  #otherwise({ place, rest, end }: Clause): void {
     const [branch, ...after] = rest as readonly [ElseBranch, ...ElseBranch[]];
     const { loc, value } = branch;
     const line = place.text.split("\n")[loc.row - place.row];
@@ -156,20 +156,20 @@ export class RuleWriter extends TermWriter {
       this.commentsBefore(loc.row);
       this.write("else");
       if (constant || (value !== undefined && !isTrue(value))) {
-        this.write(this.style.v1 || branch.operator === ":=" ? " := " : " = ");
+        this.write(this.#style.v1 || branch.operator === ":=" ? " := " : " = ");
         const place = { row: loc.row, text: this.source.slice(loc.offset, branch.headEnd) };
         if (value === undefined) this.write("true");
         else this.term(value, { place });
       }
     });
-    this.clauseBody(clause, constant, whole);
+    this.#clauseBody(clause, constant, whole);
   }
 
-  private head(rule: Rule, place: Place, { hasKey: keyed }: Clause, constant: boolean): void {
+  #head(rule: Rule, place: Place, { hasKey: keyed }: Clause, constant: boolean): void {
     const { head } = rule;
     const [name, ...path] = head.ref;
     const [second] = path;
-    if (this.style.refHeads || second === undefined) this.ref(name, path);
+    if (this.#style.refHeads || second === undefined) this.ref(name, path);
     else {
       // a comment beside a head in brackets keeps it as it is
       const [comment] = this.comments;
@@ -178,7 +178,7 @@ export class RuleWriter extends TermWriter {
         return;
       }
       const text =
-        second.kind === "scalar" && typeof second.value === "string" ? JSON.stringify(second.value) : this.text(second);
+        second.kind === "scalar" && typeof second.value === "string" ? JSON.stringify(second.value) : this.#text(second);
       this.write(`${name.name}[${text}]`);
     }
     if (head.args !== undefined) {
@@ -186,7 +186,7 @@ export class RuleWriter extends TermWriter {
       this.between("(", ")", () => this.sequence(args, place.row, closingRow(place, "(", ")"), (arg) => this.item(arg)));
     }
     if (head.key !== undefined) {
-      if (this.style.contains) {
+      if (this.#style.contains) {
         this.write(" contains ");
         this.term(head.key);
       } else {
@@ -194,27 +194,27 @@ export class RuleWriter extends TermWriter {
         this.between("[", "]", () => this.term(key));
       }
     }
-    this.value(rule, keyed, constant);
+    this.#value(rule, keyed, constant);
   }
 
-  private value(rule: Rule, keyed: boolean, constant: boolean): void {
+  #value(rule: Rule, keyed: boolean, constant: boolean): void {
     const { head } = rule;
     if (head.value === undefined) return;
     if (head.operator === undefined) {
       // what was not written is written only where v1 wants a value
       const implied = rule.body.length === 0 ? head.args !== undefined : head.ref.length === 2 && head.args === undefined;
-      const wanted = implied ? this.style.v1 && constant && !keyed && head.args === undefined : constant || rule.isDefault;
-      if (rule.body.length === 0 && !rule.isDefault && !this.style.v1) return;
+      const wanted = implied ? this.#style.v1 && constant && !keyed && head.args === undefined : constant || rule.isDefault;
+      if (rule.body.length === 0 && !rule.isDefault && !this.#style.v1) return;
       if (!wanted) return;
-      this.write(this.style.v1 ? " := true" : " = true");
+      this.write(this.#style.v1 ? " := true" : " = true");
       return;
     }
     if (!keyed && isTrue(head.value) && !constant && !rule.isDefault) return;
-    this.write(head.operator === ":=" || this.style.v1 ? " := " : " = ");
+    this.write(head.operator === ":=" || this.#style.v1 ? " := " : " = ");
     this.term(head.value);
   }
 
-  private text(term: Term): string {
+  #text(term: Term): string {
     return this.place(term).text;
   }
 }

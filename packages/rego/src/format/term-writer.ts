@@ -33,8 +33,8 @@ interface Infix {
 /** Writes literals and terms. Rows of the source decide where lines break. */
 export class TermWriter extends LineWriter {
   protected readonly source: string;
-  private readonly extents: Extents;
-  private readonly keywords: ReadonlySet<string>;
+  readonly #extents: Extents;
+  readonly #keywords: ReadonlySet<string>;
   /** Set while nodes stand all in one place: the body of an `else` without braces, the head of a chained body. */
   protected flat: Place | undefined;
   /** A comment on the last row of a text that is written as it is goes with it. */
@@ -43,16 +43,16 @@ export class TermWriter extends LineWriter {
   constructor(module: Module, extents: Extents, keywords: ReadonlySet<string>) {
     super();
     this.source = module.source.replace(/^\ufeff/, "");
-    this.extents = extents;
-    this.keywords = keywords;
+    this.#extents = extents;
+    this.#keywords = keywords;
   }
 
   protected place(node: Term | Literal): Place {
-    return this.flat ?? { row: node.loc.row, text: this.raw(node) };
+    return this.flat ?? { row: node.loc.row, text: this.#raw(node) };
   }
 
-  private raw(node: Term | Literal): string {
-    const { start, end } = this.extents.of(node);
+  #raw(node: Term | Literal): string {
+    const { start, end } = this.#extents.of(node);
     return this.source.slice(start, end);
   }
 
@@ -82,7 +82,7 @@ export class TermWriter extends LineWriter {
   // --- literals ----------------------------------------------------------------------------------------------------
 
   protected body(body: Body): void {
-    this.commentsBefore(this.rowOfBody(body));
+    this.commentsBefore(this.#rowOfBody(body));
     body.forEach((literal, i) => {
       const previous = body[i - 1];
       if (previous !== undefined) {
@@ -95,7 +95,7 @@ export class TermWriter extends LineWriter {
     });
   }
 
-  private rowOfBody([first]: Body): number {
+  #rowOfBody([first]: Body): number {
     return first === undefined ? -1 : this.place(first).row;
   }
 
@@ -104,19 +104,19 @@ export class TermWriter extends LineWriter {
     this.commentsBefore(place.row);
     if (!this.inline) this.startLine();
     if (literal.negated) this.write("not ");
-    this.expression(literal.expr, place);
-    this.withs(literal.with);
+    this.#expression(literal.expr, place);
+    this.#withs(literal.with);
   }
 
-  private expression(expr: Expr, place: Place): void {
+  #expression(expr: Expr, place: Place): void {
     switch (expr.kind) {
       case "some":
-        this.some(expr.names, place.row);
+        this.#some(expr.names, place.row);
         return;
       case "some-in":
         this.commentsBefore(place.row);
         this.write("some ");
-        this.membership(expr.key === undefined ? [expr.value, expr.domain] : [expr.key, expr.value, expr.domain]);
+        this.#membership(expr.key === undefined ? [expr.value, expr.domain] : [expr.key, expr.value, expr.domain]);
         return;
       case "every":
         this.commentsBefore(place.row);
@@ -130,8 +130,8 @@ export class TermWriter extends LineWriter {
         this.term(expr.domain);
         this.write(" {");
         // the place of `every` is its keyword: comments before its brace follow behind it
-        uncrowded(() => this.comprehensionBody(expr.body, place.row, -1));
-        if (expr.body.length === 1 && this.rowOfBody(expr.body) === place.row) this.write(" ");
+        uncrowded(() => this.#comprehensionBody(expr.body, place.row, -1));
+        if (expr.body.length === 1 && this.#rowOfBody(expr.body) === place.row) this.write(" ");
         this.write("}");
         return;
       case "unify":
@@ -141,12 +141,12 @@ export class TermWriter extends LineWriter {
         this.term(expr.right);
         return;
       case "term":
-        if (expr.term.kind === "call") this.statement(expr.term);
+        if (expr.term.kind === "call") this.#statement(expr.term);
         else this.term(expr.term);
     }
   }
 
-  private some(names: readonly VarTerm[], at: number): void {
+  #some(names: readonly VarTerm[], at: number): void {
     this.commentsBefore(at);
     this.write("some ");
     let row = at;
@@ -164,7 +164,7 @@ export class TermWriter extends LineWriter {
     });
   }
 
-  private withs(withs: readonly With[]): void {
+  #withs(withs: readonly With[]): void {
     let indented = false;
     withs.forEach(({ target, value, loc }, i) => {
       const row = this.flat?.row ?? loc.row;
@@ -188,11 +188,11 @@ export class TermWriter extends LineWriter {
   }
 
   /** A call that is a whole literal. */
-  private statement(call: CallTerm): void {
+  #statement(call: CallTerm): void {
     const infix = infixOf(call);
-    if (infix === undefined) this.call(call);
-    else if (infix.sign === "in") this.membership(infix.args);
-    else this.operands(infix, (operand, binds) => this.term(operand, { parens: !binds }));
+    if (infix === undefined) this.#call(call);
+    else if (infix.sign === "in") this.#membership(infix.args);
+    else this.#operands(infix, (operand, binds) => this.term(operand, { parens: !binds }));
   }
 
   // --- terms -------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ export class TermWriter extends LineWriter {
     const { out, comments, level } = this;
     const place = options.place ?? this.place(term);
     try {
-      this.bareTerm(term, options.parens === true, place);
+      this.#bareTerm(term, options.parens === true, place);
     } catch (error) {
       if (!(error instanceof CrowdedLine) || comments.length === 0) throw error;
       this.out = out;
@@ -213,12 +213,12 @@ export class TermWriter extends LineWriter {
     }
   }
 
-  private bareTerm(term: Term, parens: boolean, place = this.place(term)): void {
+  #bareTerm(term: Term, parens: boolean, place = this.place(term)): void {
     this.commentsBefore(place.row);
     if (!this.inline) this.startLine();
     switch (term.kind) {
       case "scalar":
-        this.write(typeof term.value === "boolean" || term.value === null ? String(term.value) : this.literalText(term));
+        this.write(typeof term.value === "boolean" || term.value === null ? String(term.value) : this.#literalText(term));
         break;
       case "var":
         this.write(term.name);
@@ -227,7 +227,7 @@ export class TermWriter extends LineWriter {
         this.ref(term.head, term.path);
         break;
       case "call":
-        this.nestedCall(term, parens);
+        this.#nestedCall(term, parens);
         break;
       case "array":
         this.between("[", "]", () =>
@@ -239,14 +239,14 @@ export class TermWriter extends LineWriter {
           this.write("set()");
           this.commentsBefore(closingRow(place, "(", ")"));
         } else {
-          const items = this.distinct(term.items);
+          const items = this.#distinct(term.items);
           this.between("{", "}", () => this.sequence(items, place.row, closingRow(place, "{", "}"), (item) => this.item(item)));
         }
         break;
       case "object":
         this.between("{", "}", () =>
           this.sequence(
-            this.distinctEntries(term.entries),
+            this.#distinctEntries(term.entries),
             place.row,
             closingRow(place, "{", "}"),
             ({ key, value }) => {
@@ -259,23 +259,23 @@ export class TermWriter extends LineWriter {
         );
         break;
       case "array-comprehension":
-        this.between("[", "]", () => this.comprehension(term.head, term.body, place, closingRow(place, "[", "]")));
+        this.between("[", "]", () => this.#comprehension(term.head, term.body, place, closingRow(place, "[", "]")));
         break;
       case "set-comprehension":
-        this.between("{", "}", () => this.comprehension(term.head, term.body, place, closingRow(place, "{", "}")));
+        this.between("{", "}", () => this.#comprehension(term.head, term.body, place, closingRow(place, "{", "}")));
         break;
       case "object-comprehension":
         this.between("{", "}", () => {
           const key = this.place(term.key);
-          if (key.row - place.row > 1) this.nextLine();
+          if (key.row - place.row > 1) this.#nextLine();
           this.term(term.key);
           this.write(": ");
-          this.comprehension(term.value, term.body, place, closingRow(place, "{", "}"), key.row);
+          this.#comprehension(term.value, term.body, place, closingRow(place, "{", "}"), key.row);
         });
         break;
       case "template": {
-        const { start, end } = this.extents.of(term);
-        this.write(this.raw(term));
+        const { start, end } = this.#extents.of(term);
+        this.write(this.#raw(term));
         this.comments = this.comments.filter(({ loc }) => loc.offset < start || loc.offset >= end);
         break;
       }
@@ -284,8 +284,8 @@ export class TermWriter extends LineWriter {
   }
 
   /** A number or string as it was written. */
-  private literalText(term: Term): string {
-    const { end, enclosed } = this.extents.of(term);
+  #literalText(term: Term): string {
+    const { end, enclosed } = this.#extents.of(term);
     const text = this.source.slice(term.loc.offset, end);
     return enclosed ? text.replace(/[\s)]*$/, "") : text;
   }
@@ -299,18 +299,18 @@ export class TermWriter extends LineWriter {
     }
   }
 
-  private nextLine(): void {
+  #nextLine(): void {
     this.endLine();
     this.startLine();
   }
 
   /** A set has an element once, at its first place. */
-  private distinct(items: readonly Term[]): readonly Term[] {
+  #distinct(items: readonly Term[]): readonly Term[] {
     return [...new Map(items.map((item) => [constantKey(item), item] as const).toReversed()).values()].toReversed();
   }
 
   /** An object has a key once: at its first place, with its last value. */
-  private distinctEntries(entries: readonly (readonly [Term, Term])[]): readonly { readonly key: Term; readonly value: Term }[] {
+  #distinctEntries(entries: readonly (readonly [Term, Term])[]): readonly { readonly key: Term; readonly value: Term }[] {
     const known = new Map<unknown, { readonly key: Term; readonly value: Term }>();
     for (const [key, value] of entries) known.set(constantKey(key), { key: known.get(constantKey(key))?.key ?? key, value });
     return [...known.values()];
@@ -318,7 +318,7 @@ export class TermWriter extends LineWriter {
 
   /** An element of a sequence, with the parentheses that keep a union from being read as a comprehension. */
   protected item(term: Term): void {
-    const union = term.kind === "call" && infixOf(term)?.name === "or" && this.raw(term).startsWith("(");
+    const union = term.kind === "call" && infixOf(term)?.name === "or" && this.#raw(term).startsWith("(");
     if (union) this.between("(", ")", () => this.term(term));
     else this.term(term);
   }
@@ -331,7 +331,7 @@ export class TermWriter extends LineWriter {
     write: (element: T) => void,
     of: (element: T) => Term = (element) => element as Term,
   ): void {
-    const lines = this.lines(elements, openRow, (element) => this.place(of(element)).row);
+    const lines = this.#lines(elements, openRow, (element) => this.place(of(element)).row);
     const several = lines.length > 1;
     if (several) {
       this.delayComment();
@@ -346,7 +346,7 @@ export class TermWriter extends LineWriter {
       });
       if (i < lines.length - 1) {
         this.write(",");
-        this.nextLine();
+        this.#nextLine();
       }
     });
     if (!several) return;
@@ -357,7 +357,7 @@ export class TermWriter extends LineWriter {
     this.startLine();
   }
 
-  private lines<T>(elements: readonly T[], from: number, rowOf: (element: T) => number): readonly (readonly T[])[] {
+  #lines<T>(elements: readonly T[], from: number, rowOf: (element: T) => number): readonly (readonly T[])[] {
     const lines: T[][] = [[]];
     let last = from;
     elements.forEach((element, i) => {
@@ -369,16 +369,16 @@ export class TermWriter extends LineWriter {
     return lines;
   }
 
-  private comprehension(head: Term, body: Body, place: Place, closeRow: number, row = this.place(head).row): void {
-    if (row - place.row >= 1) this.nextLine();
-    this.bareTerm(head, this.extents.of(head).enclosed, { row, text: this.place(head).text });
+  #comprehension(head: Term, body: Body, place: Place, closeRow: number, row = this.place(head).row): void {
+    if (row - place.row >= 1) this.#nextLine();
+    this.#bareTerm(head, this.#extents.of(head).enclosed, { row, text: this.place(head).text });
     this.write(" |");
-    this.comprehensionBody(body, row, closeRow);
+    this.#comprehensionBody(body, row, closeRow);
   }
 
-  private comprehensionBody(body: Body, row: number, closeRow: number): void {
-    const lines = this.lines(body, row, (literal) => this.place(literal).row);
-    if (this.rowOfBody(body) <= row && lines.length === 1) {
+  #comprehensionBody(body: Body, row: number, closeRow: number): void {
+    const lines = this.#lines(body, row, (literal) => this.place(literal).row);
+    if (this.#rowOfBody(body) <= row && lines.length === 1) {
       this.write(" ");
       body.forEach((literal, i) => {
         if (i > 0) this.write("; ");
@@ -399,10 +399,10 @@ export class TermWriter extends LineWriter {
   }
 
   protected ref(head: Term, path: readonly Term[]): void {
-    this.bareTerm(head, this.extents.of(head).enclosed);
+    this.#bareTerm(head, this.#extents.of(head).enclosed);
     for (const part of path) {
       if (part.kind === "scalar" && typeof part.value === "string") {
-        this.write(this.refPart(part.value, /^["`(]/.test(this.raw(part))));
+        this.write(this.refPart(part.value, /^["`(]/.test(this.#raw(part))));
       } else if (part.kind === "var") this.write(`[${part.name}]`);
       else {
         this.write("[");
@@ -417,23 +417,23 @@ export class TermWriter extends LineWriter {
 
   /** `.name`, or in brackets what is no name; a keyword in quotes keeps them. */
   protected refPart(name: string, quoted: boolean): string {
-    const bare = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(quoted && this.keywords.has(name));
+    const bare = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !(quoted && this.#keywords.has(name));
     return bare ? `.${name}` : `[${JSON.stringify(name)}]`;
   }
 
-  private nestedCall(call: CallTerm, parens: boolean): void {
+  #nestedCall(call: CallTerm, parens: boolean): void {
     const infix = infixOf(call);
-    if (infix === undefined) this.call(call);
-    else if (parens || infix.args.length === 3) this.between("(", ")", () => this.infix(infix));
-    else this.infix(infix);
+    if (infix === undefined) this.#call(call);
+    else if (parens || infix.args.length === 3) this.between("(", ")", () => this.#infix(infix));
+    else this.#infix(infix);
   }
 
-  private infix(infix: Infix): void {
-    if (infix.sign === "in") this.membership(infix.args);
-    else this.operands(infix, (operand, binds) => this.operand(operand, binds));
+  #infix(infix: Infix): void {
+    if (infix.sign === "in") this.#membership(infix.args);
+    else this.#operands(infix, (operand, binds) => this.#operand(operand, binds));
   }
 
-  private operands({ sign, level, args }: Infix, write: (operand: Term, binds: boolean) => void): void {
+  #operands({ sign, level, args }: Infix, write: (operand: Term, binds: boolean) => void): void {
     const [left, right] = args as readonly [Term, Term];
     write(left, levelOf(left) >= level);
     this.write(` ${sign} `);
@@ -441,22 +441,22 @@ export class TermWriter extends LineWriter {
   }
 
   /** In an operator's operand all operators have parentheses but `in`, which has them where it would be read otherwise. */
-  private operand(term: Term, binds: boolean): void {
+  #operand(term: Term, binds: boolean): void {
     const infix = term.kind === "call" ? infixOf(term) : undefined;
-    this.bareTerm(term, infix?.name === "internal.member_2" ? !binds : true);
+    this.#bareTerm(term, infix?.name === "internal.member_2" ? !binds : true);
   }
 
-  private membership(args: readonly Term[]): void {
+  #membership(args: readonly Term[]): void {
     args.forEach((arg, i) => {
       if (i > 0) this.write(i === args.length - 1 ? " in " : ", ");
-      this.operand(arg, i === 0 && args.length === 2);
+      this.#operand(arg, i === 0 && args.length === 2);
     });
   }
 
-  private call(call: CallTerm): void {
+  #call(call: CallTerm): void {
     const { operator, args } = call;
-    const place = this.flat ?? { row: operator.loc.row, text: this.raw(operator) };
-    if (operator.kind === "var") this.bareTerm(operator, false);
+    const place = this.flat ?? { row: operator.loc.row, text: this.#raw(operator) };
+    if (operator.kind === "var") this.#bareTerm(operator, false);
     else this.ref(operator.head, operator.path);
     // the place of a call is its name's: comments before its parenthesis follow behind it
     this.between("(", ")", () => this.sequence(args, place.row, closingRow(place, "(", ")"), (arg) => this.item(arg)));

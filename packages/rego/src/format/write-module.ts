@@ -66,10 +66,10 @@ class ModuleWriter extends RuleWriter {
     while (i < statements.length) {
       const group: Import[] = [];
       for (let next = statements[i]; next !== undefined && "import" in next; next = statements[++i]) group.push(next.import);
-      this.imports(group);
+      this.#imports(group);
       const rules: Rule[] = [];
       for (let next = statements[i]; next !== undefined && "rule" in next; next = statements[++i]) rules.push(next.rule);
-      this.rules(rules);
+      this.#rules(rules);
     }
     this.comments.forEach((comment, at) => {
       this.writeLine(commentText(comment));
@@ -78,7 +78,7 @@ class ModuleWriter extends RuleWriter {
     return this.out.replace(/\n+$/, "\n");
   }
 
-  private imports(imports: readonly Import[]): void {
+  #imports(imports: readonly Import[]): void {
     if (imports.length === 0) return;
     const beside = new Map<Import, string>();
     const left = [];
@@ -104,7 +104,7 @@ class ModuleWriter extends RuleWriter {
     }
   }
 
-  private rules(rules: readonly Rule[]): void {
+  #rules(rules: readonly Rule[]): void {
     rules.forEach((rule, i) => {
       this.ruleWithComments(rule);
       const next = rules[i + 1];

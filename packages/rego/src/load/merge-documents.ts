@@ -23,9 +23,9 @@ type Members = Record<string, unknown>;
  * import { mergeDocuments } from "@seneschal/rego";
  * const data = mergeDocuments([
  *   { name: "data.json", path: [], text: '{"a": {"x": 1}}' },
- *   { name: "a/more.yaml", path: ["a"], text: "y: 2" },
+ *   { name: "a/more.yaml", path: ["a"], text: "z: 2" },
  * ]);
- * console.log(data); // { a: { x: 1, y: 2 } }
+ * console.log(data); // { a: { x: 1, z: 2 } }
  * ```
  */
 export function mergeDocuments(files: readonly DocumentFile[]): Readonly<Record<string, unknown>> {

@@ -11,22 +11,22 @@ export interface Extent {
 
 /** The extents of terms and literals, noted while a source is parsed. A tree that is only run needs none. */
 export class Extents {
-  private readonly known = new Map<Term | Literal, Extent>();
+  readonly #known = new Map<Term | Literal, Extent>();
 
   note(node: Term | Literal, end: number): void {
-    this.known.set(node, { start: this.startOf(node), end, enclosed: false });
+    this.#known.set(node, { start: this.#startOf(node), end, enclosed: false });
   }
 
   enclose(node: Term, start: number, end: number): void {
-    this.known.set(node, { start, end, enclosed: true });
+    this.#known.set(node, { start, end, enclosed: true });
   }
 
   of(node: Term | Literal): Extent {
-    return this.known.get(node) ?? { start: node.loc.offset, end: node.loc.offset, enclosed: false };
+    return this.#known.get(node) ?? { start: node.loc.offset, end: node.loc.offset, enclosed: false };
   }
 
   /** Operators and refs begin where their first operand does, which may be a parenthesis. */
-  private startOf(node: Term | Literal): number {
+  #startOf(node: Term | Literal): number {
     if ("expr" in node) return node.loc.offset;
     if (node.kind === "ref") return this.of(node.head).start;
     const [first] = node.kind === "call" && node.infix ? node.args : [];

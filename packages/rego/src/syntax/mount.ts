@@ -9,10 +9,8 @@ import { scan } from "./scan.ts";
  * @example
  * ```ts
  * import { mountModule } from "@seneschal/rego";
- * console.log(mountModule({ name: "p.rego", source: "package p\n\nx := data.y\n" }, "tenant1").source);
- * // package tenant1.p
- * //
- * // x := data.tenant1.y
+ * const { source } = mountModule({ name: "p.rego", source: "package p\n\nx := data.y\n" }, "tenant1");
+ * console.log(source); // package tenant1.p\n\nx := data.tenant1.y\n
  * ```
  */
 export function mountModule(given: Source, below: string): Source {

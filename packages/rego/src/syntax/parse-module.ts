@@ -81,14 +81,14 @@ function problemOf({ limit, message, loc: { row, col } }: SyntaxProblem, file: s
 class ModuleParser extends TermParser {
   /** Of statements; what is wrong before the first one, or is too much, is thrown. */
   readonly problems: SyntaxProblem[] = [];
-  private version: RegoVersion;
+  #version: RegoVersion;
 
   constructor(tokens: readonly Token[], version: RegoVersion, extents?: Extents) {
     super(
       version === "v1" ? tokens : tokens.map((token) => (IMPORTED.has(token.kind) ? { ...token, kind: "ident" } : token)),
       extents,
     );
-    this.version = version;
+    this.#version = version;
     this.templates = version === "v1";
   }
 
@@ -107,30 +107,30 @@ class ModuleParser extends TermParser {
     if (!this.is("package")) this.fail(this.is("end") ? "empty module" : "package expected");
     const packageLoc = this.loc();
     this.advance();
-    const packagePath = this.packagePath();
-    this.endOfStatement();
+    const packagePath = this.#packagePath();
+    this.#endOfStatement();
     const imports: Import[] = [];
     const rules: Rule[] = [];
     while (!this.is("end") && this.problems.length < MAX_PROBLEMS) {
       const start = this.at;
       try {
-        if (this.is("import") && !this.keywordIsName()) imports.push(this.import());
+        if (this.is("import") && !this.keywordIsName()) imports.push(this.#import());
         else if (this.is("package") && !this.keywordIsName()) this.fail("unexpected package");
-        else rules.push(...this.rule());
-        this.endOfStatement();
+        else rules.push(...this.#rule());
+        this.#endOfStatement();
       } catch (error) {
         if (!(error instanceof SyntaxProblem) || error.limit) throw error;
         this.problems.push(error);
-        this.nextStatement(start);
+        this.#nextStatement(start);
       }
       if (rules.length > MAX_RULES) throw new SyntaxProblem(`source has more than ${MAX_RULES} rules`, this.loc(), true);
     }
-    const { version } = this;
+    const version = this.#version;
     return { name: source.name, source: source.source, version, packagePath, packageLoc, imports, rules, comments };
   }
 
   /** Goes on after a problem at the next line that begins with a name or a keyword in its first column. */
-  private nextStatement(start: number): void {
+  #nextStatement(start: number): void {
     this.depth = 0;
     if (this.at === start) this.advance();
     while (
@@ -141,12 +141,12 @@ class ModuleParser extends TermParser {
     }
   }
 
-  private endOfStatement(): void {
+  #endOfStatement(): void {
     while (this.is(";")) this.advance();
     if (!this.is("end") && !this.token.fresh && this.tokens[this.at - 1]?.kind !== ";") this.unexpected("a line end");
   }
 
-  private packagePath(): string[] {
+  #packagePath(): string[] {
     const path: string[] = [];
     do {
       if (path.length > 0) {
@@ -167,7 +167,7 @@ class ModuleParser extends TermParser {
     return path;
   }
 
-  private import(): Import {
+  #import(): Import {
     const loc = this.loc();
     this.advance();
     if (!this.is("ident") && !KEYWORDS.has(this.token.kind)) this.unexpected("ident");
@@ -197,20 +197,20 @@ class ModuleParser extends TermParser {
         root === "rego" ? path.join(".") === "rego.v1" : path[1] === "keywords" && (path.length < 3 || FUTURE.has(path[2] ?? ""));
       if (!known || path.length > 3) this.fail(`invalid import \`${path.join(".")}\``, loc);
       if (alias !== undefined) this.fail(`\`${root}\` imports cannot be aliased`, loc);
-      if (this.version === "v0") this.importKeywords(path);
-    } else if (alias === undefined && path.length > 1 && this.isReserved(path.at(-1) ?? "")) {
+      if (this.#version === "v0") this.#importKeywords(path);
+    } else if (alias === undefined && path.length > 1 && this.#isReserved(path.at(-1) ?? "")) {
       this.fail("unexpected import path, must not end with a keyword", loc);
     }
     return { path, alias, loc };
   }
 
-  private isReserved(word: string): boolean {
-    return KEYWORDS.has(word) && (this.version === "v1" || !IMPORTED.has(word));
+  #isReserved(word: string): boolean {
+    return KEYWORDS.has(word) && (this.#version === "v1" || !IMPORTED.has(word));
   }
 
   /** From here on the words are keywords; `rego.v1` brings all of them, and the rules of v1. */
-  private importKeywords([root, , word]: readonly string[]): void {
-    if (root === "rego") this.version = "v1";
+  #importKeywords([root, , word]: readonly string[]): void {
+    if (root === "rego") this.#version = "v1";
     this.tokens = this.tokens.map((token, i) =>
       i >= this.at && token.kind === "ident" && IMPORTED.has(token.text) && (word === undefined || word === token.text)
         ? { ...token, kind: token.text }
@@ -218,7 +218,7 @@ class ModuleParser extends TermParser {
     );
   }
 
-  private rule(): Rule[] {
+  #rule(): Rule[] {
     const loc = this.loc();
     let isDefault = false;
     if (this.is("default") && !this.keywordIsName()) {
@@ -226,68 +226,68 @@ class ModuleParser extends TermParser {
       this.advance();
     }
     if (!this.is("ident") && !this.keywordIsName()) this.unexpected("rule head name");
-    const head = this.head();
+    const head = this.#head();
     if (isDefault) {
       const valued = head.args === undefined ? head : { ...head, value: head.value ?? truth(loc) };
-      this.checkDefault(valued, loc);
-      return [this.finished({ head: valued, isDefault, body: [], otherwise: [], loc, end: 0 })];
+      this.#checkDefault(valued, loc);
+      return [this.#finished({ head: valued, isDefault, body: [], otherwise: [], loc, end: 0 })];
     }
     if (this.is("if") && !this.keywordIsName()) {
       this.advance();
-      return this.withBody({ ...head, value: head.key === undefined ? (head.value ?? truth(head.loc)) : undefined }, loc);
+      return this.#withBody({ ...head, value: head.key === undefined ? (head.value ?? truth(head.loc)) : undefined }, loc);
     }
     if (this.is("{")) {
-      this.expectNoIf();
-      return this.withBody(asPartialSet(head), loc);
+      this.#expectNoIf();
+      return this.#withBody(asPartialSet(head), loc);
     }
     if (head.key !== undefined || head.value !== undefined) {
-      const otherwise = this.elses(head);
-      return [this.finished({ head, isDefault: false, body: [], otherwise, loc, end: 0 })];
+      const otherwise = this.#elses(head);
+      return [this.#finished({ head, isDefault: false, body: [], otherwise, loc, end: 0 })];
     }
     // `f(null)` alone: a function that is true for these arguments
     if (head.args !== undefined && !this.is("else")) {
       return [
-        this.finished({ head: { ...head, value: truth(head.loc) }, isDefault: false, body: [], otherwise: [], loc, end: 0 }),
+        this.#finished({ head: { ...head, value: truth(head.loc) }, isDefault: false, body: [], otherwise: [], loc, end: 0 }),
       ];
     }
     // `p[x]` alone is an element of a set, `p.q.r` alone is true
-    if (this.version === "v0" && head.ref.length > 1 && !this.is("else")) {
-      return [this.finished({ head: asPartialSet(head), isDefault: false, body: [], otherwise: [], loc, end: 0 })];
+    if (this.#version === "v0" && head.ref.length > 1 && !this.is("else")) {
+      return [this.#finished({ head: asPartialSet(head), isDefault: false, body: [], otherwise: [], loc, end: 0 })];
     }
     return this.fail("must declare with a value assignment, `contains` or `if` before the rule body", head.loc);
   }
 
-  private finished(rule: Rule): Rule {
+  #finished(rule: Rule): Rule {
     return { ...rule, end: this.tokens[this.at - 1]?.end ?? 0 };
   }
 
   /** A body without `if` before it is one of v0. */
-  private expectNoIf(): void {
-    if (this.version === "v1") this.fail("`if` keyword is required before rule body");
+  #expectNoIf(): void {
+    if (this.#version === "v1") this.fail("`if` keyword is required before rule body");
   }
 
   /** The literals in braces. */
-  private braced(): Body {
+  #braced(): Body {
     this.expect("{");
     return this.body("}");
   }
 
-  private withBody(head: Head, loc: Location): Rule[] {
+  #withBody(head: Head, loc: Location): Rule[] {
     const braced = this.is("{");
-    const body = this.tokens[this.at - 1]?.kind === "if" ? this.ruleBody() : this.braced();
-    const otherwise = this.elses(head);
-    const rules = [this.finished({ head, isDefault: false, body, otherwise, loc, end: 0 })];
+    const body = this.tokens[this.at - 1]?.kind === "if" ? this.#ruleBody() : this.#braced();
+    const otherwise = this.#elses(head);
+    const rules = [this.#finished({ head, isDefault: false, body, otherwise, loc, end: 0 })];
     while (braced && this.is("{")) {
       if (otherwise.length > 0) this.fail("expected else keyword");
       const chained = this.loc();
       this.advance();
-      rules.push(this.finished({ head, isDefault: false, body: this.body("}"), otherwise: [], loc: chained, end: 0 }));
+      rules.push(this.#finished({ head, isDefault: false, body: this.body("}"), otherwise: [], loc: chained, end: 0 }));
     }
     return rules;
   }
 
   /** After `if` (or `else if`): one literal, or literals in braces. */
-  private ruleBody(): Body {
+  #ruleBody(): Body {
     if (!this.is("{")) return [this.literal()];
     const mark = this.at;
     let problem: unknown;
@@ -303,14 +303,14 @@ class ModuleParser extends TermParser {
           first.term.operator.kind === "var" &&
           first.term.operator.name === "or";
         const ended = this.token.fresh || this.is("end") || this.is("else") || this.is("{") || this.is(";");
-        if (ended) return (union ? this.attempt(() => this.bracedTerm(mark)) : undefined) ?? body;
+        if (ended) return (union ? this.attempt(() => this.#bracedTerm(mark)) : undefined) ?? body;
       } catch (error) {
         if (!(error instanceof SyntaxProblem) || error.limit) throw error;
         problem = error;
       }
     }
     try {
-      return this.bracedTerm(mark);
+      return this.#bracedTerm(mark);
     } catch (error) {
       if (problem === undefined || (error instanceof SyntaxProblem && error.limit)) throw error;
       throw problem;
@@ -318,14 +318,14 @@ class ModuleParser extends TermParser {
   }
 
   /** The literal at `mark`, whose braces are those of a comprehension; fails where they are those of a body. */
-  private bracedTerm(mark: number): Body {
+  #bracedTerm(mark: number): Body {
     this.at = mark;
     const literal = this.literal();
     if (literal.expr.kind === "term" && literal.expr.term.kind === "set") this.unexpected("\\n or ;");
     return [literal];
   }
 
-  private elses(head: Head): ElseBranch[] {
+  #elses(head: Head): ElseBranch[] {
     const branches: ElseBranch[] = [];
     while (this.is("else") && !this.keywordIsName()) {
       const loc = this.loc();
@@ -339,7 +339,7 @@ class ModuleParser extends TermParser {
       if (this.is(":=") || this.is("=")) {
         operator = this.advance().kind as Head["operator"];
         value = this.infix(true);
-      } else if (this.is("{")) this.expectNoIf();
+      } else if (this.is("{")) this.#expectNoIf();
       else if (!this.is("if")) this.fail("expected else value term or rule body");
       const headEnd = this.lastEnd;
       let body: Body = [];
@@ -347,19 +347,19 @@ class ModuleParser extends TermParser {
         this.advance();
         if (this.is("{")) {
           const mark = this.at;
-          body = this.ruleBody();
+          body = this.#ruleBody();
           if (this.at === mark) this.unexpected("rule body");
         } else body = [this.literal()];
       } else if (this.is("{")) {
-        this.expectNoIf();
-        body = this.braced();
+        this.#expectNoIf();
+        body = this.#braced();
       }
       branches.push({ value, operator, body, loc, headEnd });
     }
     return branches;
   }
 
-  private head(): Head {
+  #head(): Head {
     const loc = this.loc();
     const named = this.term();
     let ref: [VarTerm, ...Term[]];
@@ -389,7 +389,7 @@ class ModuleParser extends TermParser {
     return { ref, args, key, value, operator, loc, end: this.lastEnd };
   }
 
-  private checkDefault(head: Head, loc: Location): void {
+  #checkDefault(head: Head, loc: Location): void {
     if (head.value === undefined) this.fail("illegal default rule (must have a value)", loc);
     else checkGround(head.value, (what) => this.fail(`illegal default rule (value cannot contain ${what})`, loc));
     const names = new Set<string>();

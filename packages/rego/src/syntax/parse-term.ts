@@ -38,12 +38,12 @@ export class TermParser {
   /** Where nodes begin and end, for who writes them again. */
   protected readonly extents: Extents | undefined;
   protected depth = 0;
-  private nodes = 0;
-  private steps = 0;
+  #nodes = 0;
+  #steps = 0;
   /** The language has template strings. */
   protected templates = true;
   /** Offsets after which no comprehension body parses: keeps backtracking from repeating itself. */
-  private readonly noComprehension = new Set<number>();
+  readonly #noComprehension = new Set<number>();
 
   constructor(tokens: readonly Token[], extents?: Extents) {
     this.tokens = tokens;
@@ -65,7 +65,7 @@ export class TermParser {
 
   protected advance(): Token {
     const token = this.token;
-    if (++this.steps > 40 * this.tokens.length + 10_000) throw new SyntaxProblem("source is too ambiguous", this.loc(), true);
+    if (++this.#steps > 40 * this.tokens.length + 10_000) throw new SyntaxProblem("source is too ambiguous", this.loc(), true);
     if (this.at < this.tokens.length - 1) this.at++;
     return token;
   }
@@ -94,7 +94,7 @@ export class TermParser {
   }
 
   protected node<T extends Term | Literal>(value: T): T {
-    if (++this.nodes > MAX_NODES) throw new SyntaxProblem("source has too many terms", this.loc(), true);
+    if (++this.#nodes > MAX_NODES) throw new SyntaxProblem("source has too many terms", this.loc(), true);
     this.extents?.note(value, this.lastEnd);
     return value;
   }
@@ -148,26 +148,26 @@ export class TermParser {
 
   protected literal(): Literal {
     const loc = this.loc();
-    if (this.keywordIsName()) return { expr: this.expression(), negated: false, with: this.withs(), loc };
+    if (this.keywordIsName()) return { expr: this.#expression(), negated: false, with: this.#withs(), loc };
     const negated = this.is("not");
     if (negated) this.advance();
     let expr: Expr;
     if (this.is("some") && !this.keywordIsName()) {
       if (negated) this.fail("illegal negation of 'some'");
-      expr = this.some();
+      expr = this.#some();
       if (expr.kind === "some" && this.is("with")) this.unexpected("\\n or ;");
     } else if (this.is("every") && !this.keywordIsName()) {
       if (negated) this.fail("illegal negation of 'every'");
-      expr = this.every();
+      expr = this.#every();
     } else {
       if (negated && this.is("not") && !this.keywordIsName()) this.unexpected("a term");
-      expr = this.expression();
+      expr = this.#expression();
       if (negated && expr.kind === "assign") this.fail("cannot assign vars inside negated expression", loc);
     }
-    return this.node({ expr, negated, with: this.withs(), loc });
+    return this.node({ expr, negated, with: this.#withs(), loc });
   }
 
-  private expression(): Expr {
+  #expression(): Expr {
     const left = this.infix(true);
     if (this.is(":=")) {
       this.advance();
@@ -180,7 +180,7 @@ export class TermParser {
     return { kind: "term", term: left };
   }
 
-  private withs(): readonly With[] {
+  #withs(): readonly With[] {
     const withs: With[] = [];
     while (this.is("with") && !this.keywordIsName()) {
       const loc = this.loc();
@@ -196,7 +196,7 @@ export class TermParser {
     return withs;
   }
 
-  private some(): Expr {
+  #some(): Expr {
     const loc = this.loc();
     this.advance();
     const mark = this.at;
@@ -217,7 +217,7 @@ export class TermParser {
     return { kind: "some", names };
   }
 
-  private every(): Expr {
+  #every(): Expr {
     const loc = this.loc();
     this.advance();
     const term = this.infix(true);
@@ -236,16 +236,16 @@ export class TermParser {
   /** A term with infix operators; `pairs` allows `k, v in xs`. */
   protected infix(pairs: boolean): Term {
     return this.deeper(() => {
-      let left = this.binary(0);
+      let left = this.#binary(0);
       if (pairs && this.is(",")) {
         const mark = this.at;
         const right = this.attempt(() => {
           this.advance();
-          const second = this.binary(0);
-          if (!this.infixIn()) this.unexpected("in");
+          const second = this.#binary(0);
+          if (!this.#infixIn()) this.unexpected("in");
           const loc = this.loc();
           this.advance();
-          return this.call("internal.member_3", [left, second, this.binary(0)], loc, left.loc);
+          return this.#call("internal.member_3", [left, second, this.#binary(0)], loc, left.loc);
         });
         if (right === undefined) {
           this.at = mark;
@@ -253,52 +253,52 @@ export class TermParser {
         }
         left = right;
       }
-      for (let chain = 0; this.infixIn(); chain++) {
+      for (let chain = 0; this.#infixIn(); chain++) {
         if (chain > MAX_CHAIN) throw new SyntaxProblem("expression is too long", this.loc(), true);
         const loc = this.loc();
         this.advance();
-        left = this.call("internal.member_2", [left, this.binary(0)], loc, left.loc);
+        left = this.#call("internal.member_2", [left, this.#binary(0)], loc, left.loc);
       }
       return left;
     });
   }
 
-  private infixIn(): boolean {
+  #infixIn(): boolean {
     return this.is("in") && !this.keywordIsName();
   }
 
-  private binary(level: number): Term {
-    return this.continueBinary(level, undefined);
+  #binary(level: number): Term {
+    return this.#continueBinary(level, undefined);
   }
 
   /** Precedence climbing, iterative along each chain; `first` is an operand already read. */
-  private continueBinary(level: number, first: Term | undefined): Term {
+  #continueBinary(level: number, first: Term | undefined): Term {
     const operators = LEVELS[level];
     if (operators === undefined) return first ?? this.term();
-    let left = this.continueBinary(level + 1, first);
+    let left = this.#continueBinary(level + 1, first);
     for (let chain = 0; ; chain++) {
       const name = operators.get(this.token.kind);
       if (name === undefined) return left;
       if (chain > MAX_CHAIN) throw new SyntaxProblem("expression is too long", this.loc(), true);
       const loc = this.loc();
       this.advance();
-      left = this.call(name, [left, this.binary(level + 1)], loc, left.loc);
+      left = this.#call(name, [left, this.#binary(level + 1)], loc, left.loc);
     }
   }
 
-  private call(name: string, args: readonly Term[], operatorLoc: Location, loc: Location): CallTerm {
+  #call(name: string, args: readonly Term[], operatorLoc: Location, loc: Location): CallTerm {
     return this.node({ kind: "call", operator: { kind: "var", name, loc: operatorLoc }, args, infix: true, loc });
   }
 
   /** One term without infix operators. */
   protected term(): Term {
-    return this.deeper(() => this.finish(this.primary()));
+    return this.deeper(() => this.#finish(this.#primary()));
   }
 
-  private primary(): Term {
+  #primary(): Term {
     const token = this.token;
     const loc = this.loc();
-    if (this.keywordIsName()) return this.variable();
+    if (this.keywordIsName()) return this.#variable();
     switch (token.kind) {
       case "null":
         this.advance();
@@ -310,20 +310,20 @@ export class TermParser {
       case "number":
       case ".":
       case "-":
-        return this.number();
+        return this.#number();
       case "string":
         this.advance();
         return this.node({ kind: "scalar", value: token.text, loc });
       case "template-part":
       case "template-end":
-        return this.template();
+        return this.#template();
       case "ident":
       case "contains":
-        return this.variable();
+        return this.#variable();
       case "[":
-        return this.array();
+        return this.#array();
       case "{":
-        return this.braces();
+        return this.#braces();
       case "(": {
         this.advance();
         const inner = this.infix(true);
@@ -337,12 +337,12 @@ export class TermParser {
     }
   }
 
-  private variable(): VarTerm {
+  #variable(): VarTerm {
     const token = this.advance();
     return this.node({ kind: "var", name: token.text, loc: locationOf(token) });
   }
 
-  private number(): Term {
+  #number(): Term {
     const loc = this.loc();
     let text = "";
     if (this.is("-")) {
@@ -364,7 +364,7 @@ export class TermParser {
   }
 
   /** Ref parts and calls that follow a term without white space. */
-  private finish(head: Term): Term {
+  #finish(head: Term): Term {
     let term = head;
     let path: Term[] = [];
     let chain = 0;
@@ -393,7 +393,7 @@ export class TermParser {
         const operator = flush();
         if (!isDotted(operator)) return this.fail("expected a function name", operator.loc);
         this.advance();
-        const args = this.list(")");
+        const args = this.#list(")");
         if (operator.kind === "var" && operator.name === "set" && args.length === 0) {
           term = this.node({ kind: "set", items: [], loc: head.loc });
         } else term = this.node({ kind: "call", operator, args, infix: false, loc: head.loc });
@@ -403,7 +403,7 @@ export class TermParser {
   }
 
   /** Comma-separated terms up to `close`, which is consumed; a trailing comma is allowed. */
-  private list(close: string, first?: Term): Term[] {
+  #list(close: string, first?: Term): Term[] {
     const items = first === undefined ? [] : [first];
     while (!this.is(close)) {
       items.push(this.infix(false));
@@ -415,9 +415,9 @@ export class TermParser {
   }
 
   /** After `head` and with `|` next: the comprehension's body, or undefined when this is a union. */
-  private comprehensionBody(close: string): Body | undefined {
+  #comprehensionBody(close: string): Body | undefined {
     const start = this.token.start;
-    if (this.noComprehension.has(start)) return undefined;
+    if (this.#noComprehension.has(start)) return undefined;
     const mark = this.at;
     const body = this.attempt(() => {
       this.advance();
@@ -425,12 +425,12 @@ export class TermParser {
     });
     if (body === undefined) {
       this.at = mark;
-      this.noComprehension.add(start);
+      this.#noComprehension.add(start);
     }
     return body;
   }
 
-  private array(): Term {
+  #array(): Term {
     const loc = this.loc();
     this.advance();
     const leading = this.is(",");
@@ -441,27 +441,27 @@ export class TermParser {
     }
     const head = this.term();
     if (this.is("|") && !leading) {
-      const body = this.comprehensionBody("]");
+      const body = this.#comprehensionBody("]");
       if (body !== undefined) return this.node({ kind: "array-comprehension", head, body, loc });
     }
-    const first = this.resume(head);
+    const first = this.#resume(head);
     if (this.is(",")) this.advance();
     else if (!this.is("]")) this.unexpected('"," or "]"');
-    return this.node({ kind: "array", items: this.list("]", first), loc });
+    return this.node({ kind: "array", items: this.#list("]", first), loc });
   }
 
   /** Goes on with a list element whose first operand was read already. */
-  private resume(head: Term): Term {
-    let left = this.continueBinary(0, head);
-    while (this.infixIn()) {
+  #resume(head: Term): Term {
+    let left = this.#continueBinary(0, head);
+    while (this.#infixIn()) {
       const loc = this.loc();
       this.advance();
-      left = this.call("internal.member_2", [left, this.binary(0)], loc, left.loc);
+      left = this.#call("internal.member_2", [left, this.#binary(0)], loc, left.loc);
     }
     return left;
   }
 
-  private braces(): Term {
+  #braces(): Term {
     const loc = this.loc();
     this.advance();
     const leading = this.is(",");
@@ -472,24 +472,24 @@ export class TermParser {
     }
     const head = this.term();
     if (this.is("|") && !leading) {
-      const body = this.comprehensionBody("}");
+      const body = this.#comprehensionBody("}");
       if (body !== undefined) return this.node({ kind: "set-comprehension", head, body, loc });
     }
-    const first = this.resume(head);
-    if (this.is(":")) return this.objectFrom(first, leading, loc);
+    const first = this.#resume(head);
+    if (this.is(":")) return this.#objectFrom(first, leading, loc);
     if (this.is(",")) this.advance();
     else if (!this.is("}")) this.unexpected('"," or "}"');
-    return this.node({ kind: "set", items: this.list("}", first), loc });
+    return this.node({ kind: "set", items: this.#list("}", first), loc });
   }
 
-  private objectFrom(key: Term, leading: boolean, loc: Location): Term {
+  #objectFrom(key: Term, leading: boolean, loc: Location): Term {
     this.expect(":");
     const value = this.term();
     if (this.is("|") && !leading) {
-      const body = this.comprehensionBody("}");
+      const body = this.#comprehensionBody("}");
       if (body !== undefined) return this.node({ kind: "object-comprehension", key, value, body, loc });
     }
-    const entries: [Term, Term][] = [[key, this.resume(value)]];
+    const entries: [Term, Term][] = [[key, this.#resume(value)]];
     while (this.is(",")) {
       this.advance();
       if (this.is("}")) break;
@@ -502,7 +502,7 @@ export class TermParser {
     return this.node({ kind: "object", entries, loc });
   }
 
-  private template(): Term {
+  #template(): Term {
     const loc = this.loc();
     if (!this.templates) this.fail("template strings are not supported by v0");
     const parts: (string | Literal)[] = [];

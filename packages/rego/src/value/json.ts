@@ -27,109 +27,109 @@ export function readJson(text: string): Value {
 
 /** Iterative over nesting (an own stack), so that depth costs no call stack. */
 class Reader {
-  private readonly text: string;
-  private at = 0;
+  readonly #text: string;
+  #at = 0;
 
   constructor(text: string) {
-    this.text = text;
+    this.#text = text;
   }
 
   document(): Value {
     const stack: { list: Value[] | undefined; map: Record<string, Value> | undefined; key: string }[] = [];
     for (;;) {
-      this.space();
-      const c = this.text[this.at];
+      this.#space();
+      const c = this.#text[this.#at];
       let value: Value;
       if (c === "[" || c === "{") {
-        this.at++;
+        this.#at++;
         if (stack.length >= MAX_NESTING) throw new EvaluationError("eval_limit_error", "JSON is nested too deeply");
-        this.space();
-        const empty = this.text[this.at] === (c === "[" ? "]" : "}");
+        this.#space();
+        const empty = this.#text[this.#at] === (c === "[" ? "]" : "}");
         if (!empty) {
           const frame =
             c === "["
               ? { list: [], map: undefined, key: "" }
-              : { list: undefined, map: {} as Record<string, Value>, key: this.key() };
+              : { list: undefined, map: {} as Record<string, Value>, key: this.#key() };
           stack.push(frame);
           continue;
         }
-        this.at++;
+        this.#at++;
         value = c === "[" ? [] : {};
-      } else value = this.scalar();
+      } else value = this.#scalar();
       for (;;) {
         const frame = stack.at(-1);
-        this.space();
+        this.#space();
         if (frame === undefined) {
-          if (this.at < this.text.length) this.fail();
+          if (this.#at < this.#text.length) this.#fail();
           return value;
         }
-        const next = this.text[this.at++];
+        const next = this.#text[this.#at++];
         if (frame.list !== undefined) frame.list.push(value);
         else if (frame.map !== undefined) setOwn(frame.map, frame.key, value);
         if (next === ",") {
-          this.space();
-          if (frame.map !== undefined) frame.key = this.key();
+          this.#space();
+          if (frame.map !== undefined) frame.key = this.#key();
           break;
         }
-        if (next !== (frame.list === undefined ? "}" : "]")) this.fail();
+        if (next !== (frame.list === undefined ? "}" : "]")) this.#fail();
         value = (frame.list ?? frame.map) as Value;
         stack.pop();
       }
     }
   }
 
-  private fail(): never {
-    throw new SyntaxError(`invalid character at offset ${this.at}`);
+  #fail(): never {
+    throw new SyntaxError(`invalid character at offset ${this.#at}`);
   }
 
-  private space(): void {
+  #space(): void {
     for (;;) {
-      const c = this.text.charCodeAt(this.at);
+      const c = this.#text.charCodeAt(this.#at);
       if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return;
-      this.at++;
+      this.#at++;
     }
   }
 
-  private key(): string {
-    if (this.text[this.at] !== '"') this.fail();
-    const key = this.string();
-    this.space();
-    if (this.text[this.at] !== ":") this.fail();
-    this.at++;
+  #key(): string {
+    if (this.#text[this.#at] !== '"') this.#fail();
+    const key = this.#string();
+    this.#space();
+    if (this.#text[this.#at] !== ":") this.#fail();
+    this.#at++;
     return key;
   }
 
-  private string(): string {
-    let end = this.at + 1;
-    for (; this.text[end] !== '"'; end++) {
-      if (end >= this.text.length) this.fail();
-      if (this.text[end] === "\\") end++;
+  #string(): string {
+    let end = this.#at + 1;
+    for (; this.#text[end] !== '"'; end++) {
+      if (end >= this.#text.length) this.#fail();
+      if (this.#text[end] === "\\") end++;
     }
-    const raw = this.text.slice(this.at, end + 1);
-    this.at = end + 1;
+    const raw = this.#text.slice(this.#at, end + 1);
+    this.#at = end + 1;
     return JSON.parse(raw) as string;
   }
 
-  private scalar(): Value {
-    const c = this.text[this.at];
-    if (c === '"') return this.string();
+  #scalar(): Value {
+    const c = this.#text[this.#at];
+    if (c === '"') return this.#string();
     for (const [word, value] of [
       ["true", true],
       ["false", false],
       ["null", null],
     ] as const) {
-      if (this.text.startsWith(word, this.at)) {
-        this.at += word.length;
+      if (this.#text.startsWith(word, this.#at)) {
+        this.#at += word.length;
         return value;
       }
     }
     const pattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-    pattern.lastIndex = this.at;
-    const text = pattern.exec(this.text)?.[0];
-    if (text === undefined) return this.fail();
-    this.at += text.length;
+    pattern.lastIndex = this.#at;
+    const text = pattern.exec(this.#text)?.[0];
+    if (text === undefined) return this.#fail();
+    this.#at += text.length;
     const value = parseNumber(text);
-    return value === undefined ? this.fail() : value;
+    return value === undefined ? this.#fail() : value;
   }
 }
 
@@ -148,48 +148,48 @@ export function toJson(value: Value, exact = false): unknown {
 }
 
 class Conversion {
-  private readonly exact: boolean;
-  private nodes = budgets().outputNodes;
-  private characters = budgets().outputCharacters;
+  readonly #exact: boolean;
+  #nodes = budgets().outputNodes;
+  #characters = budgets().outputCharacters;
 
   constructor(exact: boolean) {
-    this.exact = exact;
+    this.#exact = exact;
   }
 
   convert(v: Value, depth: number): unknown {
-    this.nodes--;
+    this.#nodes--;
     tick();
-    if (depth > 1_000) this.nodes = -1;
-    this.bound();
+    if (depth > 1_000) this.#nodes = -1;
+    this.#bound();
     switch (typeof v) {
       case "string":
-        return this.text(v);
+        return this.#text(v);
       case "bigint":
-        return this.exact ? v : Number(v);
+        return this.#exact ? v : Number(v);
       case "object":
         break;
       default:
         return v;
     }
     if (v === null) return null;
-    if (v instanceof Decimal) return this.exact ? v : toDouble(v);
+    if (v instanceof Decimal) return this.#exact ? v : toDouble(v);
     if (isArray(v)) return v.map((item) => this.convert(item, depth + 1));
     if (v instanceof RegoSet) return v.sorted().map((item) => this.convert(item, depth + 1));
     const out: Record<string, Value> = {};
     for (const key of sortedKeys(v)) {
-      setOwn(out, this.text(keyText(key)), this.convert(getKey(v, key) as Value, depth + 1) as Value);
+      setOwn(out, this.#text(keyText(key)), this.convert(getKey(v, key) as Value, depth + 1) as Value);
     }
     return out satisfies PlainObject;
   }
 
-  private text(text: string): string {
-    this.characters -= text.length;
-    this.bound();
+  #text(text: string): string {
+    this.#characters -= text.length;
+    this.#bound();
     return printable(text);
   }
 
-  private bound(): void {
-    if (this.nodes < 0 || this.characters < 0) {
+  #bound(): void {
+    if (this.#nodes < 0 || this.#characters < 0) {
       throw new EvaluationError("eval_limit_error", "result exceeds its output budget");
     }
   }

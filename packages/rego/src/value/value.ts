@@ -92,9 +92,9 @@ function write(value: Value, out: string[], depth: number): void {
 
 /** A set of values, in Rego order when listed. */
 export class RegoSet {
-  private readonly scalars = new Map<Scalar, Value>();
-  private composites: Map<string, Value> | undefined;
-  private order: readonly Value[] | undefined;
+  readonly #scalars = new Map<Scalar, Value>();
+  #composites: Map<string, Value> | undefined;
+  #order: readonly Value[] | undefined;
 
   static of(items: Iterable<Value>): RegoSet {
     const set = new RegoSet();
@@ -106,46 +106,46 @@ export class RegoSet {
   add(item: Value): void {
     const key = keyOf(item);
     if (key instanceof Canonical) {
-      this.composites ??= new Map();
-      if (this.composites.has(key.text)) return;
+      this.#composites ??= new Map();
+      if (this.#composites.has(key.text)) return;
       allocate(1);
-      this.composites.set(key.text, item);
+      this.#composites.set(key.text, item);
     } else {
-      if (this.scalars.has(key)) return;
+      if (this.#scalars.has(key)) return;
       allocate(1);
-      this.scalars.set(key, item);
+      this.#scalars.set(key, item);
     }
-    this.order = undefined;
+    this.#order = undefined;
   }
 
   has(item: Value): boolean {
     if (typeof item === "object" && item !== null) {
-      if (this.composites === undefined) return false;
-      return this.composites.has(canonical(item));
+      if (this.#composites === undefined) return false;
+      return this.#composites.has(canonical(item));
     }
-    return this.scalars.has(keyOf(item) as Scalar);
+    return this.#scalars.has(keyOf(item) as Scalar);
   }
 
   get size(): number {
-    return this.scalars.size + (this.composites?.size ?? 0);
+    return this.#scalars.size + (this.#composites?.size ?? 0);
   }
 
   /** The elements in Rego order. */
   sorted(): readonly Value[] {
-    if (this.order === undefined) {
-      const items = [...this.scalars.values(), ...(this.composites?.values() ?? [])];
+    if (this.#order === undefined) {
+      const items = [...this.#scalars.values(), ...(this.#composites?.values() ?? [])];
       charge(items.length);
-      this.order = items.sort(compare);
+      this.#order = items.sort(compare);
     }
-    return this.order;
+    return this.#order;
   }
 }
 
 /** An object made by a policy: keys of any type. */
 export class RegoObject {
-  private readonly scalars = new Map<Scalar, readonly [Value, Value]>();
-  private composites: Map<string, readonly [Value, Value]> | undefined;
-  private order: readonly Value[] | undefined;
+  readonly #scalars = new Map<Scalar, readonly [Value, Value]>();
+  #composites: Map<string, readonly [Value, Value]> | undefined;
+  #order: readonly Value[] | undefined;
 
   static of(entries: Iterable<readonly [Value, Value]>): RegoObject {
     const object = new RegoObject();
@@ -158,31 +158,31 @@ export class RegoObject {
     const k = keyOf(key);
     allocate(1);
     if (k instanceof Canonical) {
-      this.composites ??= new Map();
-      this.composites.set(k.text, [key, value]);
-    } else this.scalars.set(k, [key, value]);
-    this.order = undefined;
+      this.#composites ??= new Map();
+      this.#composites.set(k.text, [key, value]);
+    } else this.#scalars.set(k, [key, value]);
+    this.#order = undefined;
   }
 
   get(key: Value): Value | undefined {
-    if (typeof key === "object" && key !== null) return this.composites?.get(canonical(key))?.[1];
-    return this.scalars.get(keyOf(key) as Scalar)?.[1];
+    if (typeof key === "object" && key !== null) return this.#composites?.get(canonical(key))?.[1];
+    return this.#scalars.get(keyOf(key) as Scalar)?.[1];
   }
 
   get size(): number {
-    return this.scalars.size + (this.composites?.size ?? 0);
+    return this.#scalars.size + (this.#composites?.size ?? 0);
   }
 
   /** The keys in Rego order. */
   sorted(): readonly Value[] {
-    if (this.order === undefined) {
+    if (this.#order === undefined) {
       const keys: Value[] = [];
-      for (const [key] of this.scalars.values()) keys.push(key);
-      for (const [key] of this.composites?.values() ?? []) keys.push(key);
+      for (const [key] of this.#scalars.values()) keys.push(key);
+      for (const [key] of this.#composites?.values() ?? []) keys.push(key);
       charge(keys.length);
-      this.order = keys.sort(compare);
+      this.#order = keys.sort(compare);
     }
-    return this.order;
+    return this.#order;
   }
 }
 

@@ -119,17 +119,17 @@ function rootsOf(document: Node, types: ReadonlyMap<string, Node>): Map<string, 
 
 /** Checks one schema by the rules of OPA's library. */
 class Checker {
-  private readonly types: ReadonlyMap<string, Node>;
-  private readonly directives: ReadonlyMap<string, Node>;
+  readonly #types: ReadonlyMap<string, Node>;
+  readonly #directives: ReadonlyMap<string, Node>;
   /** The types that implement an interface or belong to a union, by its name. */
-  private readonly possible = new Map<string, Set<string>>();
+  readonly #possible = new Map<string, Set<string>>();
 
   constructor(types: ReadonlyMap<string, Node>, directives: ReadonlyMap<string, Node>) {
-    this.types = types;
-    this.directives = directives;
+    this.#types = types;
+    this.#directives = directives;
     const add = (abstract: string, name: string) => {
-      const known = this.possible.get(abstract) ?? new Set();
-      this.possible.set(abstract, known.add(name));
+      const known = this.#possible.get(abstract) ?? new Set();
+      this.#possible.set(abstract, known.add(name));
     };
     for (const [name, type] of types) {
       for (const member of texts(type, "Types")) add(name, member);
@@ -139,15 +139,15 @@ class Checker {
 
   check(document: Node): void {
     for (const definition of [...list(document, "Schema"), ...list(document, "SchemaExtension")])
-      this.applied(definition, "SCHEMA");
-    for (const [, type] of [...this.types].sort(([a], [b]) => (a < b ? -1 : 1))) this.definition(type);
-    for (const [, directive] of [...this.directives].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      this.name(directive);
-      this.args(directive, directive);
+      this.#applied(definition, "SCHEMA");
+    for (const [, type] of [...this.#types].sort(([a], [b]) => (a < b ? -1 : 1))) this.#definition(type);
+    for (const [, directive] of [...this.#directives].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      this.#name(directive);
+      this.#args(directive, directive);
     }
   }
 
-  private name(at: Node): void {
+  #name(at: Node): void {
     const name = text(at, "Name");
     if (name.startsWith("__")) {
       fail(at, `Name "${name}" must not begin with "__", which is reserved by GraphQL introspection.`);
@@ -155,32 +155,32 @@ class Checker {
   }
 
   /** The kind of the type that a member has. */
-  private kind(member: Node): string {
+  #kind(member: Node): string {
     charge(4);
     const type = child(member, "Type");
-    const found = this.types.get(nameOf(type));
+    const found = this.#types.get(nameOf(type));
     if (found === undefined) fail(type ?? member, `Undefined type ${nameOf(type)}.`);
     return text(found, "Kind");
   }
 
-  private args(owner: Node, directive?: Node): void {
+  #args(owner: Node, directive?: Node): void {
     for (const argument of list(owner, "Arguments")) {
-      this.name(argument);
-      const kind = this.kind(argument);
+      this.#name(argument);
+      const kind = this.#kind(argument);
       if (!INPUT_KINDS.includes(kind)) {
         const type = typeText(child(argument, "Type") as Node);
         fail(argument, `cannot use ${type} as argument ${text(argument, "Name")} because ${kind} is not a valid input type`);
       }
-      this.applied(argument, "ARGUMENT_DEFINITION", directive);
+      this.#applied(argument, "ARGUMENT_DEFINITION", directive);
     }
   }
 
-  private applied(owner: Node, location: string, within?: Node): void {
+  #applied(owner: Node, location: string, within?: Node): void {
     for (const directive of list(owner, "Directives")) {
-      this.name(directive);
+      this.#name(directive);
       const name = text(directive, "Name");
       if (within !== undefined && name === text(within, "Name")) fail(directive, `Directive ${name} cannot refer to itself.`);
-      const definition = this.directives.get(name);
+      const definition = this.#directives.get(name);
       if (definition === undefined) fail(directive, `Undefined directive ${name}.`);
       if (!texts(definition, "Locations").includes(location)) {
         fail(directive, `Directive ${name} is not applicable on ${location}.`);
@@ -202,38 +202,38 @@ class Checker {
     }
   }
 
-  private definition(type: Node): void {
+  #definition(type: Node): void {
     const [kind, name, fields] = [text(type, "Kind"), text(type, "Name"), list(type, "Fields")];
     for (const field of fields) {
-      this.name(field);
-      this.kind(field);
-      this.args(field);
-      this.applied(field, kind === "INPUT_OBJECT" ? "INPUT_FIELD_DEFINITION" : "FIELD_DEFINITION");
+      this.#name(field);
+      this.#kind(field);
+      this.#args(field);
+      this.#applied(field, kind === "INPUT_OBJECT" ? "INPUT_FIELD_DEFINITION" : "FIELD_DEFINITION");
     }
-    for (const value of list(type, "EnumValues")) this.applied(value, "ENUM_VALUE");
+    for (const value of list(type, "EnumValues")) this.#applied(value, "ENUM_VALUE");
     for (const member of texts(type, "Types")) {
-      const found = this.types.get(member);
+      const found = this.#types.get(member);
       if (found === undefined) fail(type, `Undefined type ${JSON.stringify(member)}.`);
       if (text(found, "Kind") !== "OBJECT") fail(type, `${kind} type ${JSON.stringify(member)} must be OBJECT.`);
     }
-    for (const parent of texts(type, "Interfaces")) this.implementation(type, parent);
-    this.members(type, kind, name, fields);
+    for (const parent of texts(type, "Interfaces")) this.#implementation(type, parent);
+    this.#members(type, kind, name, fields);
     const seen = new Set<string>();
     for (const field of fields) {
       const own = text(field, "Name");
       if (seen.has(own)) fail(field, `Field ${name}.${own} can only be defined once.`);
       seen.add(own);
     }
-    if (type.BuiltIn !== true) this.name(type);
-    this.applied(type, kind);
+    if (type.BuiltIn !== true) this.#name(type);
+    this.#applied(type, kind);
   }
 
-  private members(type: Node, kind: string, name: string, fields: readonly Node[]): void {
+  #members(type: Node, kind: string, name: string, fields: readonly Node[]): void {
     if (BUILT_IN_NAMES.has(name)) return;
     if (kind === "OBJECT" || kind === "INTERFACE") {
       if (fields.length === 0) fail(type, `${kind} ${name}: must define one or more fields.`);
       for (const field of fields) {
-        if (!OUTPUT_KINDS.includes(this.kind(field))) {
+        if (!OUTPUT_KINDS.includes(this.#kind(field))) {
           fail(field, `${kind} ${name}: field must be one of ${OUTPUT_KINDS.join(", ")}.`);
         }
       }
@@ -247,15 +247,15 @@ class Checker {
     if (kind === "INPUT_OBJECT") {
       if (fields.length === 0) fail(type, `INPUT_OBJECT ${name}: must define one or more input fields.`);
       for (const field of fields) {
-        const own = this.kind(field);
+        const own = this.#kind(field);
         if (!INPUT_KINDS.includes(own))
           fail(field, `${own} ${text(field, "Name")}: field must be one of ${INPUT_KINDS.join(", ")}.`);
       }
     }
   }
 
-  private implementation(type: Node, parent: string): void {
-    const required = this.types.get(parent);
+  #implementation(type: Node, parent: string): void {
+    const required = this.#types.get(parent);
     if (required === undefined) fail(type, `Undefined type ${JSON.stringify(parent)}.`);
     if (text(required, "Kind") !== "INTERFACE") {
       fail(type, `${JSON.stringify(parent)} is a non interface type ${text(required, "Kind")}.`);
@@ -267,10 +267,10 @@ class Checker {
       if (field === undefined) fail(type, `${claim} it must have a field called ${name}.`);
       const wantedType = child(wanted, "Type");
       const fieldType = child(field, "Type");
-      if (wantedType === undefined || fieldType === undefined || !this.covariant(wantedType, fieldType)) {
+      if (wantedType === undefined || fieldType === undefined || !this.#covariant(wantedType, fieldType)) {
         fail(field, `${claim} the field ${name} must have type ${typeText(wantedType ?? {})}.`);
       }
-      this.implementedArguments(claim, name, wanted, field);
+      this.#implementedArguments(claim, name, wanted, field);
     }
     const own = texts(type, "Interfaces");
     for (const transitive of texts(required, "Interfaces")) {
@@ -284,7 +284,7 @@ class Checker {
     }
   }
 
-  private implementedArguments(claim: string, name: string, wanted: Node, field: Node): void {
+  #implementedArguments(claim: string, name: string, wanted: Node, field: Node): void {
     const same = `${claim} the field ${name} must have the same arguments but`;
     for (const argument of list(wanted, "Arguments")) {
       const found = named(list(field, "Arguments"), text(argument, "Name"));
@@ -305,12 +305,12 @@ class Checker {
     }
   }
 
-  private covariant(required: Node, actual: Node): boolean {
+  #covariant(required: Node, actual: Node): boolean {
     if (required.NonNull === true && actual.NonNull !== true) return false;
     const [name, own] = [text(required, "NamedType"), text(actual, "NamedType")];
-    if (name !== "") return name === own || this.possible.get(name)?.has(own) === true;
+    if (name !== "") return name === own || this.#possible.get(name)?.has(own) === true;
     const [wanted, given] = [child(required, "Elem"), child(actual, "Elem")];
-    return wanted !== undefined && given !== undefined && this.covariant(wanted, given);
+    return wanted !== undefined && given !== undefined && this.#covariant(wanted, given);
   }
 }
 

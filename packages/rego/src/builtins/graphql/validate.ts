@@ -37,7 +37,7 @@ class Converter {
   longest = 0;
   readonly fields = new Map<string, number>();
 
-  private make(kind: string, from: Node | undefined, fields: Readonly<Record<string, unknown>>): Made {
+  #make(kind: string, from: Node | undefined, fields: Readonly<Record<string, unknown>>): Made {
     charge(16);
     this.nodes++;
     const made = { kind, ...fields };
@@ -46,24 +46,26 @@ class Converter {
     return made;
   }
 
-  private name(value: string, from?: Node): Made {
+  #name(value: string, from?: Node): Made {
     this.longest = Math.max(this.longest, value.length);
-    return this.make("Name", from, { value });
+    return this.#make("Name", from, { value });
   }
 
-  private typeName(value: string, from: Node): Made {
-    return this.make("NamedType", from, { name: this.name(value, from) });
+  #typeName(value: string, from: Node): Made {
+    return this.#make("NamedType", from, { name: this.#name(value, from) });
   }
 
-  private type(from: Node | undefined): Made {
+  #type(from: Node | undefined): Made {
     if (from === undefined) throw new BuiltinError("GraphQL tree lacks a type");
     const elem = child(from, "Elem");
     const type =
-      elem === undefined ? this.typeName(text(from, "NamedType"), from) : this.make("ListType", from, { type: this.type(elem) });
-    return from.NonNull === true ? this.make("NonNullType", from, { type }) : type;
+      elem === undefined
+        ? this.#typeName(text(from, "NamedType"), from)
+        : this.#make("ListType", from, { type: this.#type(elem) });
+    return from.NonNull === true ? this.#make("NonNullType", from, { type }) : type;
   }
 
-  private value(from: Node | undefined): Made {
+  #value(from: Node | undefined): Made {
     if (from === undefined) throw new BuiltinError("GraphQL tree lacks a value");
     const raw = text(from, "Raw");
     const kind = VALUE_KINDS[from.Kind as number];
@@ -72,32 +74,32 @@ class Converter {
       case undefined:
         throw new BuiltinError("GraphQL tree has a value of no kind");
       case "Variable":
-        return this.make("Variable", from, { name: this.name(raw, from) });
+        return this.#make("Variable", from, { name: this.#name(raw, from) });
       case "String":
       case "BlockString":
-        return this.make("StringValue", from, { value: raw, block: kind === "BlockString" });
+        return this.#make("StringValue", from, { value: raw, block: kind === "BlockString" });
       case "Boolean":
-        return this.make("BooleanValue", from, { value: raw === "true" });
+        return this.#make("BooleanValue", from, { value: raw === "true" });
       case "List":
-        return this.make("ListValue", from, { values: children.map((one) => this.value(child(one, "Value"))) });
+        return this.#make("ListValue", from, { values: children.map((one) => this.#value(child(one, "Value"))) });
       case "Object":
-        return this.make("ObjectValue", from, {
+        return this.#make("ObjectValue", from, {
           fields: children.map((one) =>
-            this.make("ObjectField", one, { name: this.name(text(one, "Name"), one), value: this.value(child(one, "Value")) }),
+            this.#make("ObjectField", one, { name: this.#name(text(one, "Name"), one), value: this.#value(child(one, "Value")) }),
           ),
         });
       default:
-        return this.make(`${kind}Value`, from, { value: raw });
+        return this.#make(`${kind}Value`, from, { value: raw });
     }
   }
 
-  private named(kind: string, from: Node, fields: Readonly<Record<string, unknown>>): Made {
-    return this.make(kind, from, { name: this.name(text(from, "Name"), from), ...fields });
+  #named(kind: string, from: Node, fields: Readonly<Record<string, unknown>>): Made {
+    return this.#make(kind, from, { name: this.#name(text(from, "Name"), from), ...fields });
   }
 
-  private arguments(from: Node): readonly Made[] {
+  #arguments(from: Node): readonly Made[] {
     return list(from, "Arguments").map((one) => {
-      const made = this.named("Argument", one, { value: this.value(child(one, "Value")) });
+      const made = this.#named("Argument", one, { value: this.#value(child(one, "Value")) });
       // an unknown argument is told at its owner, an equal one at its own place
       const owner = positionOf(from);
       if (owner !== undefined) this.places.set(made, owner);
@@ -105,92 +107,94 @@ class Converter {
     });
   }
 
-  private directives(from: Node): readonly Made[] {
-    return list(from, "Directives").map((one) => this.named("Directive", one, { arguments: this.arguments(one) }));
+  #directives(from: Node): readonly Made[] {
+    return list(from, "Directives").map((one) => this.#named("Directive", one, { arguments: this.#arguments(one) }));
   }
 
-  private selectionSet(from: Node): Made {
-    return this.make("SelectionSet", from, { selections: list(from, "SelectionSet").map((one) => this.selection(one)) });
+  #selectionSet(from: Node): Made {
+    return this.#make("SelectionSet", from, { selections: list(from, "SelectionSet").map((one) => this.#selection(one)) });
   }
 
-  private selection(from: Node): Made {
-    const directives = this.directives(from);
+  #selection(from: Node): Made {
+    const directives = this.#directives(from);
     if (Object.hasOwn(from, "TypeCondition")) {
       this.spreads++;
       const condition = text(from, "TypeCondition");
-      const typeCondition = condition === "" ? undefined : this.typeName(condition, from);
-      return this.make("InlineFragment", from, { typeCondition, directives, selectionSet: this.selectionSet(from) });
+      const typeCondition = condition === "" ? undefined : this.#typeName(condition, from);
+      return this.#make("InlineFragment", from, { typeCondition, directives, selectionSet: this.#selectionSet(from) });
     }
     if (!Object.hasOwn(from, "Alias")) {
       this.spreads++;
-      return this.named("FragmentSpread", from, { directives });
+      return this.#named("FragmentSpread", from, { directives });
     }
     const alias = text(from, "Alias");
     const shown = alias === "" ? text(from, "Name") : alias;
     this.fields.set(shown, (this.fields.get(shown) ?? 0) + 1);
-    return this.named("Field", from, {
-      alias: alias === "" || alias === text(from, "Name") ? undefined : this.name(alias, from),
-      arguments: this.arguments(from),
+    return this.#named("Field", from, {
+      alias: alias === "" || alias === text(from, "Name") ? undefined : this.#name(alias, from),
+      arguments: this.#arguments(from),
       directives,
-      selectionSet: list(from, "SelectionSet").length === 0 ? undefined : this.selectionSet(from),
+      selectionSet: list(from, "SelectionSet").length === 0 ? undefined : this.#selectionSet(from),
     });
   }
 
   query(document: Node): Made {
     const operations = list(document, "Operations").map((one) =>
-      this.make("OperationDefinition", one, {
+      this.#make("OperationDefinition", one, {
         operation: text(one, "Operation"),
-        name: text(one, "Name") === "" ? undefined : this.name(text(one, "Name"), one),
-        variableDefinitions: list(one, "VariableDefinitions").map((variable) => this.variable(variable)),
-        directives: this.directives(one),
-        selectionSet: this.selectionSet(one),
+        name: text(one, "Name") === "" ? undefined : this.#name(text(one, "Name"), one),
+        variableDefinitions: list(one, "VariableDefinitions").map((variable) => this.#variable(variable)),
+        directives: this.#directives(one),
+        selectionSet: this.#selectionSet(one),
       }),
     );
     const fragments = list(document, "Fragments").map((one) =>
-      this.named("FragmentDefinition", one, {
-        typeCondition: this.typeName(text(one, "TypeCondition"), one),
-        directives: this.directives(one),
-        selectionSet: this.selectionSet(one),
+      this.#named("FragmentDefinition", one, {
+        typeCondition: this.#typeName(text(one, "TypeCondition"), one),
+        directives: this.#directives(one),
+        selectionSet: this.#selectionSet(one),
       }),
     );
-    return this.make("Document", undefined, { definitions: [...operations, ...fragments] });
+    return this.#make("Document", undefined, { definitions: [...operations, ...fragments] });
   }
 
-  private variable(from: Node): Made {
+  #variable(from: Node): Made {
     const value = child(from, "DefaultValue");
-    return this.make("VariableDefinition", from, {
-      variable: this.make("Variable", from, { name: this.name(text(from, "Variable"), from) }),
-      type: this.type(child(from, "Type")),
-      defaultValue: value === undefined ? undefined : this.value(value),
-      directives: this.directives(from),
+    return this.#make("VariableDefinition", from, {
+      variable: this.#make("Variable", from, { name: this.#name(text(from, "Variable"), from) }),
+      type: this.#type(child(from, "Type")),
+      defaultValue: value === undefined ? undefined : this.#value(value),
+      directives: this.#directives(from),
     });
   }
 
-  private input(from: Node): Made {
+  #input(from: Node): Made {
     const value = child(from, "DefaultValue");
-    return this.named("InputValueDefinition", from, {
-      type: this.type(child(from, "Type")),
-      defaultValue: value === undefined ? undefined : this.value(value),
-      directives: this.directives(from),
+    return this.#named("InputValueDefinition", from, {
+      type: this.#type(child(from, "Type")),
+      defaultValue: value === undefined ? undefined : this.#value(value),
+      directives: this.#directives(from),
     });
   }
 
-  private definition(from: Node): Made {
+  #definition(from: Node): Made {
     const kind = text(from, "Kind");
     const fields = list(from, "Fields");
-    return this.named(`${DEFINITIONS[kind]}TypeDefinition`, from, {
-      directives: this.directives(from),
-      interfaces: texts(from, "Interfaces").map((one) => this.typeName(one, from)),
-      types: texts(from, "Types").map((one) => this.typeName(one, from)),
-      values: list(from, "EnumValues").map((one) => this.named("EnumValueDefinition", one, { directives: this.directives(one) })),
+    return this.#named(`${DEFINITIONS[kind]}TypeDefinition`, from, {
+      directives: this.#directives(from),
+      interfaces: texts(from, "Interfaces").map((one) => this.#typeName(one, from)),
+      types: texts(from, "Types").map((one) => this.#typeName(one, from)),
+      values: list(from, "EnumValues").map((one) =>
+        this.#named("EnumValueDefinition", one, { directives: this.#directives(one) }),
+      ),
       fields:
         kind === "INPUT_OBJECT"
-          ? fields.map((one) => this.input(one))
+          ? fields.map((one) => this.#input(one))
           : fields.map((one) =>
-              this.named("FieldDefinition", one, {
-                arguments: list(one, "Arguments").map((argument) => this.input(argument)),
-                type: this.type(child(one, "Type")),
-                directives: this.directives(one),
+              this.#named("FieldDefinition", one, {
+                arguments: list(one, "Arguments").map((argument) => this.#input(argument)),
+                type: this.#type(child(one, "Type")),
+                directives: this.#directives(one),
               }),
             ),
     });
@@ -198,23 +202,23 @@ class Converter {
 
   schema({ types, directives, roots }: Schema): Made {
     const known = [...types.values()].filter((type) => Object.hasOwn(DEFINITIONS, text(type, "Kind")));
-    return this.make("Document", undefined, {
+    return this.#make("Document", undefined, {
       definitions: [
-        ...known.map((type) => this.definition(type)),
+        ...known.map((type) => this.#definition(type)),
         ...[...directives.values()].map((one) =>
-          this.named("DirectiveDefinition", one, {
-            arguments: list(one, "Arguments").map((argument) => this.input(argument)),
+          this.#named("DirectiveDefinition", one, {
+            arguments: list(one, "Arguments").map((argument) => this.#input(argument)),
             // OPA's library allows no directive twice
             repeatable: false,
-            locations: texts(one, "Locations").map((location) => this.name(location)),
+            locations: texts(one, "Locations").map((location) => this.#name(location)),
           }),
         ),
-        this.make("SchemaDefinition", undefined, {
+        this.#make("SchemaDefinition", undefined, {
           directives: [],
           operationTypes: [...roots].map(([operation, type]) =>
-            this.make("OperationTypeDefinition", undefined, {
+            this.#make("OperationTypeDefinition", undefined, {
               operation,
-              type: this.make("NamedType", undefined, { name: this.name(type) }),
+              type: this.#make("NamedType", undefined, { name: this.#name(type) }),
             }),
           ),
         }),
