@@ -52,6 +52,7 @@ function listingLevel(): NonNullable<typeof ListingLevel> {
   const { ClassicLevel } = classicLevel();
   return class extends ClassicLevel<Buffer, string> {
     readonly #open: Resource[] = [];
+    #opened: Promise<void> | undefined;
     #release: (() => Promise<void>) | undefined;
 
     override attachResource(resource: Resource): void {
@@ -65,7 +66,13 @@ function listingLevel(): NonNullable<typeof ListingLevel> {
       if (last !== resource) this.#open[at] = last;
     }
 
-    override async open(): Promise<void> {
+    /** Once: abstract-level calls it as well, soon after the database is made. */
+    override open(): Promise<void> {
+      this.#opened ??= this.#openAndHold();
+      return this.#opened;
+    }
+
+    async #openAndHold(): Promise<void> {
       await lowerMerges(
         () => super.open(),
         () => this.compactRange(nothing, nothing),
