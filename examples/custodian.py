@@ -51,12 +51,15 @@ def xeddsa(secret, message):
     commitment = encode(mul(r, BASE))
     return commitment + scalar(r + sha512(commitment, bytes(point), message) * k)
 
+def card_of(org, name, keys):
+    signing = Ed25519PrivateKey.from_private_bytes(keys[:32])
+    card = {"v": 1, "org_id": org, "custodian_id": name, "signing_key": text(signing.public_key().public_bytes_raw()), "agreement_key": text(x25519(keys[32:]))}
+    message = b"seneschal/custodian-card/v1\0" + jcs(card)
+    return {**card, "proofs": {"signing": text(signing.sign(message)), "agreement": text(xeddsa(keys[32:], message))}}
+
 def new(args):
     keys = os.urandom(64)
-    signing = Ed25519PrivateKey.from_private_bytes(keys[:32])
-    card = {"v": 1, "org_id": args.org, "custodian_id": args.name, "signing_key": text(signing.public_key().public_bytes_raw()), "agreement_key": text(x25519(keys[32:]))}
-    message = b"seneschal/custodian-card/v1\0" + jcs(card)
-    card["proofs"] = {"signing": text(signing.sign(message)), "agreement": text(xeddsa(keys[32:], message))}
+    card = card_of(args.org, args.name, keys)
     need(is_name(args.org) and is_name(args.name) and card_holds(card), "not a name")
     kdf = {"name": "argon2id", "time": 3, "memory_kib": 65536, "parallelism": 4, "salt": text(os.urandom(16))}
     file = {"format": "seneschal/custodian-key-file", "version": 1, "card": card, "kdf": kdf, "nonce": text(os.urandom(12))}

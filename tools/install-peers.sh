@@ -25,8 +25,8 @@ if command -v python3 >/dev/null; then
     echo "not installed: presidio"
     status=1
   }
-  # A generator of clients from OpenAPI documents, and what its clients import.
-  python3 -m venv .peers/clients && .peers/clients/bin/pip install -q --disable-pip-version-check openapi-python-client==0.29.1 python-dateutil==2.9.0.post0 || {
+  # A generator of clients from OpenAPI documents, what its clients import, and what a custodian's card is made with.
+  python3 -m venv .peers/clients && .peers/clients/bin/pip install -q --disable-pip-version-check openapi-python-client==0.29.1 python-dateutil==2.9.0.post0 cryptography==48.0.0 || {
     echo "not installed: openapi-python-client"
     status=1
   }
@@ -63,11 +63,11 @@ if command -v go >/dev/null; then
     echo "not installed: grpcurl"
     status=1
   }
-  # A generator of Go clients from OpenAPI documents, and a module with what its clients import.
+  # A generator of Go clients from OpenAPI documents, and a module with what its clients and a custodian's card need.
   GOBIN="$PWD/.peers/bin" go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.5.0 &&
     rm -rf .peers/go-clients && mkdir -p .peers/go-clients && (
-    cd .peers/go-clients && go mod init walk && printf 'package main\n\nimport _ "github.com/oapi-codegen/runtime/types"\n\nfunc main() {}\n' >main.go &&
-      go get github.com/oapi-codegen/runtime@v1.1.2 && go mod tidy
+    cd .peers/go-clients && go mod init walk && printf 'package main\n\nimport (\n\t_ "filippo.io/edwards25519"\n\t_ "github.com/oapi-codegen/runtime/types"\n)\n\nfunc main() {}\n' >main.go &&
+      go get github.com/oapi-codegen/runtime@v1.1.2 filippo.io/edwards25519@v1.1.0 && go mod tidy
   ) >/dev/null 2>&1 || {
     echo "not installed: oapi-codegen"
     status=1

@@ -10,11 +10,6 @@ import { version } from "./version.ts";
 
 /**
  * Runs one command line and says with which code the process should end. Never throws.
- *
- * @example
- * ```ts
- * process.exitCode = await run(["policy", "check", "policy.rego"], processHost());
- * ```
  */
 export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
   let code: ExitCode = exitCode.ok;

@@ -3,15 +3,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/ecdh"
+	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
+
+	"filippo.io/edwards25519"
 
 	"walk/gateway"
 	"walk/governance"
@@ -74,15 +82,23 @@ func bearing(token string) func(context.Context, *http.Request) error {
 }
 
 func (at instance) gatewayOf(name string) *gateway.ClientWithResponses {
-	admin := at.Organizations[name].Admins["super_admin"]
+	return at.gatewayAs(name, "super_admin")
+}
+
+func (at instance) gatewayAs(name, role string) *gateway.ClientWithResponses {
+	admin := at.Organizations[name].Admins[role]
 	shown := at.trusting(must(tls.LoadX509KeyPair(admin.Cert, admin.Key)))
 	return must(gateway.NewClientWithResponses(at.BaseURLs["gateway"], gateway.WithHTTPClient(shown)))
 }
 
-func drawn(length int) string {
+func random(length int) []byte {
 	bytes := make([]byte, length)
 	must(rand.Read(bytes))
-	return base64.StdEncoding.EncodeToString(bytes)
+	return bytes
+}
+
+func drawn(length int) string {
+	return base64.StdEncoding.EncodeToString(random(length))
 }
 
 // A typed body of what is said in JSON.
@@ -153,15 +169,19 @@ func federate(ctx context.Context) {
 }
 
 // A ceremony of three people, two of whom can sign: each brings a key derived from a password that nobody else knows.
-func ceremony(ctx context.Context, officer *gateway.ClientWithResponses, people []string) {
+func ceremony(ctx context.Context, officer *gateway.ClientWithResponses, people []string) (holder string, persons []*gateway.ClientWithResponses) {
 	started := must(officer.StartGenerationCeremonyWithResponse(ctx, nil, gateway.StartGenerationCeremonyJSONRequestBody{TotalShares: 3, Threshold: 2}))
 	id := started.JSON200.Id
 	for i, token := range people {
 		subject := fmt.Sprintf("custodian-%d", i+1)
 		user := map[string]any{"provider": "idp_a", "subject": subject, "email": subject + "@example.org", "name": subject}
-		must(officer.CreateSsoUserWithResponse(ctx, nil, typed[gateway.CreateSsoUserJSONRequestBody](user)))
+		made := must(officer.CreateSsoUserWithResponse(ctx, nil, typed[gateway.CreateSsoUserJSONRequestBody](user)))
+		if i == 0 {
+			holder = fmt.Sprint(made.JSON201.Id)
+		}
 		bearer := gateway.WithRequestEditorFn(bearing(token))
 		person := must(gateway.NewClientWithResponses(credentials.BaseURLs["gateway"], gateway.WithHTTPClient(trusting()), bearer))
+		persons = append(persons, person)
 		kdf := map[string]any{"time": 3, "memory": 65536, "threads": 1}
 		seed := map[string]any{"index": i + 1, "derived_key": drawn(32), "salt": drawn(16), "kdf_params": kdf}
 		seeded := must(person.SeedGenerationCeremonyWithResponse(ctx, id, nil, typed[gateway.SeedGenerationCeremonyJSONRequestBody](seed)))
@@ -169,6 +189,69 @@ func ceremony(ctx context.Context, officer *gateway.ClientWithResponses, people 
 	}
 	done := must(officer.CompleteGenerationCeremonyWithResponse(ctx, id, nil))
 	say("a ceremony makes the key that its people hold", done.JSON200 != nil && done.JSON200.Crk != nil && len(done.JSON200.Seats) == 3, done.Body)
+	return
+}
+
+// XEdDSA (Perrin, revision 1), as docs/custody.md has it: a signature by an X25519 key.
+func xeddsa(secret, message []byte) []byte {
+	scalar := must(new(edwards25519.Scalar).SetBytesWithClamping(secret))
+	public := new(edwards25519.Point).ScalarBaseMult(scalar).Bytes()
+	if public[31]>>7 == 1 {
+		scalar.Negate(scalar)
+	}
+	public[31] &= 0x7f
+	hashed := func(parts ...[]byte) *edwards25519.Scalar {
+		sum := sha512.Sum512(bytes.Join(parts, nil))
+		return must(new(edwards25519.Scalar).SetUniformBytes(sum[:]))
+	}
+	nonce := hashed(append([]byte{0xfe}, bytes.Repeat([]byte{0xff}, 31)...), scalar.Bytes(), message, random(64))
+	commitment := new(edwards25519.Point).ScalarBaseMult(nonce).Bytes()
+	answer := new(edwards25519.Scalar).MultiplyAdd(hashed(commitment, public, message), scalar, nonce)
+	return append(commitment, answer.Bytes()...)
+}
+
+// A custodian's card, and its fingerprint: names and keys are plain here, so that Go's sorted members are canonical JSON.
+func cardOf(organization, holder string) (map[string]any, string) {
+	signing, secret := ed25519.NewKeyFromSeed(random(32)), random(32)
+	agreement := must(ecdh.X25519().NewPrivateKey(secret)).PublicKey().Bytes()
+	text := base64.StdEncoding.EncodeToString
+	public := signing.Public().(ed25519.PublicKey)
+	card := map[string]any{"v": 1, "org_id": organization, "custodian_id": holder, "signing_key": text(public), "agreement_key": text(agreement)}
+	canonical := must(json.Marshal(card))
+	message := append([]byte("seneschal/custodian-card/v1\x00"), canonical...)
+	card["proofs"] = map[string]any{"signing": text(ed25519.Sign(signing, message)), "agreement": text(xeddsa(secret, message))}
+	hash := sha256.Sum256(canonical)
+	return card, hex.EncodeToString(hash[:])
+}
+
+// One of them has keys of one's own from now on: a card that proves both, which counts when two others have compared its fingerprint.
+func enrol(ctx context.Context, holder string, persons []*gateway.ClientWithResponses) {
+	card, fingerprint := cardOf("acme", holder)
+	body := func(card map[string]any) gateway.EnrollCustodianJSONRequestBody {
+		return typed[gateway.EnrollCustodianJSONRequestBody](map[string]any{"card": card})
+	}
+	other, _ := cardOf("acme", holder)
+	forged := map[string]any{}
+	for name, member := range card {
+		forged[name] = member
+	}
+	forged["proofs"] = other["proofs"]
+	refused := must(persons[0].EnrollCustodianWithResponse(ctx, nil, body(forged)))
+	say("keys are proven to be one's own", refused.JSON400 != nil && refused.JSON400.Error.Code == "VALIDATION_ERROR", refused.Body)
+	foreign := must(persons[1].EnrollCustodianWithResponse(ctx, nil, body(card)))
+	say("a card is its holder's", foreign.JSON400 != nil && foreign.JSON400.Error.Code == "VALIDATION_ERROR", foreign.Body)
+	enrolled := must(persons[0].EnrollCustodianWithResponse(ctx, nil, body(card)))
+	say("keys are enrolled by their card", enrolled.JSON201 != nil && enrolled.JSON201.Fingerprint == fingerprint && enrolled.JSON201.Status == "pending", enrolled.Body)
+	id, compared := enrolled.JSON201.Id, gateway.ConfirmCustodianJSONRequestBody{Fingerprint: fingerprint}
+	own := must(persons[0].ConfirmCustodianWithResponse(ctx, id, nil, compared))
+	say("nobody confirms the own keys", own.JSON403 != nil, own.Body)
+	for _, role := range []string{"security_admin", "operations_admin"} {
+		must(credentials.gatewayAs("acme", role).ConfirmCustodianWithResponse(ctx, id, nil, compared))
+	}
+	counts := must(persons[0].GetCustodianWithResponse(ctx, id))
+	say("they count when two others have compared", counts.JSON200 != nil && counts.JSON200.Status == "active" && len(counts.JSON200.Confirmations) == 2, counts.Body)
+	revoked := must(persons[0].RevokeCustodianWithResponse(ctx, id, nil))
+	say("who holds them ends their use", revoked.JSON200 != nil && revoked.JSON200.Status == "revoked", revoked.Body)
 }
 
 func main() {
@@ -203,7 +286,8 @@ func main() {
 	log := must(ours.VerifyAuditWithResponse(ctx, nil, gateway.VerifyAuditJSONRequestBody{}))
 	say("the audit log verifies", log.JSON200 != nil && log.JSON200.Valid, log.Body)
 
-	ceremony(ctx, ours, people)
+	holder, persons := ceremony(ctx, ours, people)
+	enrol(ctx, holder, persons)
 	federate(ctx)
 
 	keyed := governance.WithRequestEditorFn(bearing(acme.Governance.APIKey))

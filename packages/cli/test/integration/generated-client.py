@@ -1,9 +1,11 @@
 """
 The story of the four services by clients that openapi-python-client made of their OpenAPI documents. Arguments: credentials.json, that of another instance with
-the organisation initech, and a file with the tokens of three people of acme.
+the organisation initech, and a file with the tokens of three people of acme. A custodian's card is made by examples/custodian.py.
 """
 import base64, json, os, ssl, sys
 
+from custodian import card_of
+from custody import fingerprint
 from gateway import AuthenticatedClient
 from gateway.api.audit import verify_audit
 from gateway.api.crk import (
@@ -17,7 +19,7 @@ from gateway.api.crk import (
     start_generation_ceremony,
     verify_with_crk,
 )
-from gateway.api.custody import list_custodians
+from gateway.api.custody import confirm_custodian, enroll_custodian, get_custodian, list_custodians, revoke_custodian
 from gateway.api.federation import (
     establish_federation,
     federation_health,
@@ -28,11 +30,13 @@ from gateway.api.federation import (
 from gateway.api.identities import create_sso_user
 from gateway.api.workspaces import create_workspace, decrypt, encrypt, get_workspace, list_workspaces, rotate_dek
 from gateway.models import (
+    ConfirmCustodianBody,
     CreateSigningRequestBody,
     CreateSsoUserBody,
     CreateWorkspaceBody,
     DecryptBody,
     EncryptBody,
+    EnrollCustodianBody,
     Error as GatewayError,
     EstablishFederationBody,
     GenerateCrkBody,
@@ -73,8 +77,8 @@ def say(what, holds, shown=""):
 acme, globex = (credentials["organizations"][name] for name in ("acme", "globex"))
 
 
-def gateway(organization, at=credentials):
-    shown = trusting(organization["admins"]["super_admin"], at)
+def gateway(organization, at=credentials, role="super_admin"):
+    shown = trusting(organization["admins"][role], at)
     address = at["base_urls"]["gateway"]
     client = AuthenticatedClient(base_url=address, token="", verify_ssl=shown, raise_on_unexpected_status=True)
     # mTLS says who calls: no token is sent.
@@ -108,11 +112,12 @@ say("the audit log verifies", log.status_code == 200 and log.parsed.valid is Tru
 # A ceremony of three people, two of whom can sign: each brings a key derived from a password that nobody else knows.
 started = start_generation_ceremony.sync(client=ours, body=StartGenerationCeremonyBody(total_shares=3, threshold=2))
 persons = [AuthenticatedClient(base_url=url["gateway"], token=token, verify_ssl=trusting()) for token in people]
+users = []
 drawn = lambda length: base64.b64encode(os.urandom(length)).decode()
 for index, person in enumerate(persons, 1):
     subject = f"custodian-{index}"
     user = CreateSsoUserBody(provider="idp_a", subject=subject, email=f"{subject}@example.org", name=subject)
-    create_sso_user.sync(client=ours, body=user)
+    users.append(create_sso_user.sync(client=ours, body=user))
     kdf = {"time": 3, "memory": 65536, "threads": 1}
     seed = {"index": index, "derived_key": drawn(32), "salt": drawn(16), "kdf_params": kdf}
     seeded = seed_generation_ceremony.sync_detailed(started.id, client=person, body=SeedGenerationCeremonyBody.from_dict(seed))
@@ -123,7 +128,27 @@ say("a ceremony makes the key that its people hold", len(seated.seats) == 3 and 
 own = get_encrypted_share.sync(done.crk.id, 2, client=persons[1])
 other = get_encrypted_share.sync(done.crk.id, 2, client=persons[0])
 say("each fetches the own sealed share and no other", own.index == 2 and isinstance(other, GatewayError), (own, other))
-say("custodians are listed", list_custodians.sync(client=ours).total == 0)
+
+# One of them has keys of one's own from now on: a card that proves both, which counts when two others have compared its fingerprint.
+card = card_of("acme", str(users[0].id), os.urandom(64))
+forged = {**card, "proofs": {**card["proofs"], "agreement": card["proofs"]["signing"]}}
+refused = enroll_custodian.sync(client=persons[0], body=EnrollCustodianBody.from_dict({"card": forged}))
+say("keys are proven to be one's own", isinstance(refused, GatewayError) and refused.error.code.value == "VALIDATION_ERROR", refused)
+foreign = enroll_custodian.sync(client=persons[1], body=EnrollCustodianBody.from_dict({"card": card}))
+say("a card is its holder's", isinstance(foreign, GatewayError) and foreign.error.code.value == "VALIDATION_ERROR", foreign)
+enrolled = enroll_custodian.sync(client=persons[0], body=EnrollCustodianBody.from_dict({"card": card}))
+say("keys are enrolled by their card", enrolled.status.value == "pending" and enrolled.card.to_dict() == card, enrolled)
+compared = ConfirmCustodianBody(fingerprint=fingerprint(card))
+self_made = confirm_custodian.sync(enrolled.id, client=persons[0], body=compared)
+say("nobody confirms the own keys", isinstance(self_made, GatewayError) and self_made.error.code.value == "FORBIDDEN", self_made)
+for role in ("security_admin", "operations_admin"):
+    confirmed = confirm_custodian.sync(enrolled.id, client=gateway(acme, role=role), body=compared)
+counts = get_custodian.sync(enrolled.id, client=persons[0])
+say("they count when two others have compared", counts.status.value == "active" and len(counts.confirmations) == 2, confirmed)
+listed = list_custodians.sync(client=ours)
+say("custodians are listed", listed.total == 1 and listed.custodians[0].fingerprint == fingerprint(card), listed)
+revoked = revoke_custodian.sync(enrolled.id, client=persons[0])
+say("who holds them ends their use", revoked.status.value == "revoked", revoked)
 
 
 class Side:

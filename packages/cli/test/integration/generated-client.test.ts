@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { devIssuer } from "@seneschal/app/gateway";
 import { type Contract, type OpenApiInfo, openapi } from "@seneschal/contract";
@@ -16,6 +16,7 @@ import { openDevProcess } from "../dev-process.ts";
 
 const BIN = fileURLToPath(new URL("../../../../.peers/clients/bin/", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("generated-client.py", import.meta.url));
+const EXAMPLES = fileURLToPath(new URL("../../../../examples/", import.meta.url));
 const GENERATOR = join(BIN, "openapi-python-client");
 
 const generator = spawnSync(GENERATOR, ["--version"]).status === 0;
@@ -65,18 +66,18 @@ async function walk(command: string, args: readonly string[], env: NodeJS.Proces
 }
 
 it.skipIf(!generator)(
-  "clients that are generated for Python from the four OpenAPI documents walk the story over mTLS and with tokens, with a ceremony and a federation between two instances",
+  "clients that are generated for Python from the four OpenAPI documents walk the story over mTLS and with tokens, with a ceremony, a custodian who enrols and a federation between two instances",
   async () => {
     for (const [name, contract, info] of documents) {
       await writeFile(join(dir, `${name}.json`), JSON.stringify(openapi(contract, { ...info, version: "1" })));
       await run(GENERATOR, ["generate", "--path", `${name}.json`, "--meta", "none", "--output-path", name]);
     }
-    expect(await walk(join(BIN, "python"), [PROGRAM], { PYTHONPATH: dir })).toBe(27);
+    expect(await walk(join(BIN, "python"), [PROGRAM], { PYTHONPATH: [dir, EXAMPLES].join(delimiter) })).toBe(33);
   },
 );
 
 it.skipIf(!goGenerator)(
-  "clients that are generated for Go from the four OpenAPI documents in their form 3.0 walk the story over mTLS and with tokens, with a ceremony and a federation between two instances",
+  "clients that are generated for Go from the four OpenAPI documents in their form 3.0 walk the story over mTLS and with tokens, with a ceremony, a custodian who enrols and a federation between two instances",
   async () => {
     await cp(MODULE, dir, { recursive: true });
     await cp(fileURLToPath(new URL("generated-client.go", import.meta.url)), join(dir, "main.go"));
@@ -95,6 +96,6 @@ it.skipIf(!goGenerator)(
       await run(GO_GENERATOR, ["-config", `${name}-settings.json`, `${name}.json`]);
     }
     await run("go", ["build", "-o", "walk", "."], { GOFLAGS: "-mod=mod", GOPROXY: "off" });
-    expect(await walk(join(dir, "walk"), [])).toBe(28);
+    expect(await walk(join(dir, "walk"), [])).toBe(34);
   },
 );
