@@ -1,13 +1,14 @@
-/** The blocks of docs/embedding.md are one program: it runs, and both applications answer as the page says. */
+/** While the program of docs/embedding.md runs, both applications answer as the page says. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { blocksOf } from "../shown-programs.ts";
 import { sourceOptions } from "../source-options.ts";
+import { ROOT } from "./fixture-tree.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-
-const AFTERWARDS = `
+/** Before the last block, which stops the services. */
+const BEFORE = `
 const { once } = await import("node:events");
 const server = app.listen(0, "127.0.0.1");
 await once(server, "listening");
@@ -25,7 +26,8 @@ await say(onExpress + "/decisions/report");
 await say(onExpress + "/echo", json);
 await say(onFastify + "/keys/live");
 await say(onFastify + "/own");
-await stop();
+`;
+const AFTERWARDS = `
 await say(onExpress + "/keys/live");
 await say(onExpress + "/echo", json);
 server.close();
@@ -33,13 +35,12 @@ server.closeAllConnections();
 await other.close();
 `;
 
-test("the page's program runs", { timeout: 60_000 }, () => {
-  const page = readFileSync(join(ROOT, "docs/embedding.md"), "utf8");
-  const blocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
-  expect(blocks).toHaveLength(5);
+test("the page's program runs", { timeout: 240_000 }, () => {
+  const blocks = blocksOf("docs/embedding.md");
+  expect(blocks).toHaveLength(6);
   const dir = mkdtempSync(join(ROOT, "packages/app/test/.embedding-"));
   try {
-    writeFileSync(join(dir, "main.ts"), blocks.join("\n") + AFTERWARDS);
+    writeFileSync(join(dir, "main.ts"), [...blocks.slice(0, -1), BEFORE, blocks.at(-1), AFTERWARDS].join("\n"));
     const env = { ...process.env, DATA: join(dir, "data") };
     const result = spawnSync(process.execPath, [...sourceOptions, join(dir, "main.ts")], { encoding: "utf8", env });
     const said = result.stdout.split("\n").filter((line) => line !== "" && !line.startsWith("{"));

@@ -1,15 +1,9 @@
 /** What the pages link to is there, and is what they call it. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { pages } from "../shown-programs.ts";
 import { ROOT } from "./fixture-tree.ts";
-
-const pages = [
-  ...["README.md", "CONTRIBUTING.md", "SECURITY.md"],
-  ...readdirSync(join(ROOT, "docs")).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
-  ...readdirSync(join(ROOT, "packages")).map((name) => `packages/${name}/README.md`),
-  "packages/app/src/gateway/README.md",
-];
 
 interface Link {
   readonly page: string;

@@ -14,7 +14,8 @@ export function isBasePath(text: string): boolean {
  *
  * @example
  * ```ts
- * basePathOf("/keys/"); // "/keys"
+ * import { basePathOf } from "@seneschal/contract";
+ * console.log(basePathOf("/keys/")); // /keys
  * ```
  */
 export function basePathOf(text: string): string {

@@ -100,8 +100,13 @@ interface AnyInput {
  *
  * @example
  * ```ts
- * const gateway = client(gatewayContract, { baseUrl: "https://localhost:8443", fetch, headers: { authorization: "Bearer ..." } });
+ * import { client } from "@seneschal/contract";
+ * import { gatewayContract } from "@seneschal/contract/gateway";
+ * const fetch = async () => Response.json({ workspaces: [], count: 0, total: 0 }); // that of the platform: a gateway answers this
+ * const headers = { authorization: "Bearer ..." };
+ * const gateway = client(gatewayContract, { baseUrl: "https://localhost:8443", fetch, headers });
  * const { workspaces } = await gateway.listWorkspaces({ query: { limit: 10 } });
+ * console.log(workspaces.length); // 0
  * ```
  */
 export function client<C extends Contract>(contract: C, options: ClientOptions): Client<C> {

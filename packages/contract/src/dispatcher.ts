@@ -23,8 +23,24 @@ export interface Dispatch {
  *
  * @example
  * ```ts
- * const dispatch = dispatcher(endpoints(routes, handlers, services, hooks), hooks);
- * const response = await dispatch({ method: "GET", target: "/widgets/1", headers: {}, body: new Uint8Array(), remoteAddress: "::1" });
+ * import { contract, dispatcher, endpoints } from "@seneschal/contract";
+ * import { gatewayErrors as errors } from "@seneschal/contract/gateway";
+ * import * as z from "zod";
+ * const routes = contract({
+ *   getWidget: {
+ *     method: "GET", path: "/widgets/:id", summary: "One widget", tag: "widgets", auth: "public",
+ *     params: z.strictObject({ id: z.string() }), status: 200, reply: z.strictObject({ id: z.string() }),
+ *   },
+ * });
+ * const hooks = {
+ *   errors, now: Date.now, requestId: () => crypto.randomUUID(), rateLimit: "off", observe: "off", onError: console.error,
+ * } as const;
+ * const list = endpoints(routes, { getWidget: async (_services, { params }) => ({ id: params.id }) }, {}, hooks);
+ * const dispatch = dispatcher(list, hooks);
+ *
+ * const request = { method: "GET", target: "/widgets/7", headers: {}, body: new Uint8Array(), remoteAddress: "::1" };
+ * const { status, body } = await dispatch(request);
+ * console.log(status, new TextDecoder().decode(body as Uint8Array)); // 200 {"id":"7"}
  * ```
  */
 export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {

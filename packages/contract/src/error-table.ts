@@ -42,11 +42,17 @@ export interface ErrorTable {
  *
  * @example
  * ```ts
+ * import { errorTable } from "@seneschal/contract";
  * const table = errorTable(
- *   { NOT_FOUND: 404, INTERNAL_ERROR: 500, ...rest },
- *   { not_found: "NOT_FOUND", internal_error: "INTERNAL_ERROR", ...others },
+ *   { BAD_REQUEST: 400, UNAUTHORIZED: 401, FORBIDDEN: 403, NOT_FOUND: 404, CONFLICT: 409, RATE_LIMITED: 429, INTERNAL_ERROR: 500, UNAVAILABLE: 503 },
+ *   {
+ *     invalid_request: "BAD_REQUEST", invalid_json: "BAD_REQUEST", validation_failed: "BAD_REQUEST", payload_too_large: "BAD_REQUEST",
+ *     unsupported_media_type: "BAD_REQUEST", unauthenticated: "UNAUTHORIZED", forbidden: "FORBIDDEN", not_found: "NOT_FOUND",
+ *     method_not_allowed: "NOT_FOUND", precondition_failed: "CONFLICT", idempotency_conflict: "CONFLICT", idempotency_mismatch: "CONFLICT",
+ *     reply_not_kept: "CONFLICT", rate_limited: "RATE_LIMITED", internal_error: "INTERNAL_ERROR", service_unavailable: "UNAVAILABLE",
+ *   },
  * );
- * table.find("not_found"); // { code: "NOT_FOUND", status: 404 }
+ * console.log(table.find("not_found")); // { code: 'NOT_FOUND', status: 404 }
  * ```
  */
 export function errorTable(

@@ -20,8 +20,8 @@ export interface Field {
  * ```ts
  * import { fieldsOf } from "@seneschal/contract";
  * import * as z from "zod";
- * fieldsOf(z.strictObject({ name: z.string(), limit: z.int().optional() }));
- * // [{ name: "name", kind: "text", required: true, ... }, { name: "limit", kind: "number", required: false, ... }]
+ * const fields = fieldsOf(z.strictObject({ name: z.string(), limit: z.int().optional() }));
+ * console.log(fields.map(({ name, kind, required }) => `${name} ${kind} ${required}`)); // [ 'name text true', 'limit number false' ]
  * ```
  */
 export function fieldsOf(schema: z.ZodType | undefined): readonly Field[] {

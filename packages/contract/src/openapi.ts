@@ -34,7 +34,10 @@ const UNROUTED: Readonly<Record<string, string>> = {
  *
  * @example
  * ```ts
+ * import { openapi } from "@seneschal/contract";
+ * import { gatewayContract, gatewayErrors } from "@seneschal/contract/gateway";
  * const document = openapi(gatewayContract, { title: "Gateway", version: "1.0.0", errors: gatewayErrors });
+ * console.log(document.openapi); // 3.1.0
  * ```
  */
 export function openapi(contract: Contract, info: OpenApiInfo): Json {

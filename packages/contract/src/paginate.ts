@@ -19,12 +19,11 @@ type ItemOf<Reply> = Reply extends readonly (infer Item)[]
  * ```ts
  * import { client, paginate } from "@seneschal/contract";
  * import { gatewayContract } from "@seneschal/contract/gateway";
- * async function names(): Promise<string[]> {
- *   const gateway = client(gatewayContract, { baseUrl: "https://localhost:8443", fetch });
- *   const found: string[] = [];
- *   for await (const { name } of paginate(gateway.listWorkspaces, { query: { limit: 100 } })) found.push(name);
- *   return found;
- * }
+ * const fetch = async () => Response.json({ workspaces: [], count: 0, total: 0 }); // that of the platform: a gateway answers this
+ * const gateway = client(gatewayContract, { baseUrl: "https://localhost:8443", fetch });
+ * const found: string[] = [];
+ * for await (const { name } of paginate(gateway.listWorkspaces, { query: { limit: 100 } })) found.push(name);
+ * console.log(found.length); // 0
  * ```
  */
 export async function* paginate<Input extends Paged | undefined, Reply extends object>(

@@ -7,11 +7,6 @@ const formTypes = new Set(["application/x-www-form-urlencoded", "multipart/form-
 /**
  * Why a request must be taken for one that a page of another site made a browser send; `undefined` when nothing speaks for that. Only a
  * credential that a browser adds by itself can be abused so: a client certificate or a cookie.
- *
- * @example
- * ```ts
- * crossSite({ ...wire, peer, headers: { "sec-fetch-site": "cross-site" } }); // "Sec-Fetch-Site is cross-site"
- * ```
  */
 export function crossSite(wire: Pick<WireRequest, "headers" | "peer" | "secure">): string | undefined {
   return wire.peer === undefined && wire.headers["cookie"] === undefined ? undefined : otherSite(wire);
@@ -24,7 +19,9 @@ export function crossSite(wire: Pick<WireRequest, "headers" | "peer" | "secure">
  *
  * @example
  * ```ts
- * otherSite({ headers: { host: "a.example", origin: "https://b.example", "sec-fetch-site": "none" } }); // "Origin is not this server"
+ * import { otherSite } from "@seneschal/contract";
+ * const headers = { host: "a.example", origin: "https://b.example", "sec-fetch-site": "none" };
+ * console.log(otherSite({ headers })); // Origin is not this server
  * ```
  */
 export function otherSite(request: Pick<WireRequest, "headers" | "secure">): string | undefined {

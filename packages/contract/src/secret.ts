@@ -11,7 +11,10 @@ const secrets = z.registry<{ readonly secret: true }>();
  *
  * @example
  * ```ts
+ * import { secret, secretFields } from "@seneschal/contract";
+ * import * as z from "zod";
  * const reply = z.object({ id: z.uuid(), token: secret(z.string()) });
+ * console.log(secretFields(reply)); // [ 'reply.token' ]
  * ```
  */
 export function secret<S extends z.ZodType>(schema: S): S {

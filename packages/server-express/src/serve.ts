@@ -17,7 +17,14 @@ import express, { type RequestHandler } from "express";
  *
  * @example
  * ```ts
- * app.use("/keys", middleware(service.dispatch));
+ * import { buildService } from "@seneschal/app";
+ * import { governanceService } from "@seneschal/app/governance";
+ * import { middleware } from "@seneschal/server-express";
+ * import express from "express";
+ * const service = await buildService(governanceService("./data"), { database: { kind: "memory" } });
+ * const app = express();
+ * app.use("/decisions", middleware(service.dispatch));
+ * await service.stop();
  * ```
  */
 export function middleware(dispatch: Dispatch, options: MountOptions = {}): RequestHandler {
@@ -38,9 +45,15 @@ export function middleware(dispatch: Dispatch, options: MountOptions = {}): Requ
  *
  * @example
  * ```ts
- * const server = await serve(dispatch, { port: 0 });
- * console.log(server.url);
+ * import { buildService } from "@seneschal/app";
+ * import { governanceService } from "@seneschal/app/governance";
+ * import { serve } from "@seneschal/server-express";
+ * const service = await buildService(governanceService("./data"), { database: { kind: "memory" } });
+ * await service.start();
+ * const server = await serve(service.dispatch, { port: 0 });
+ * console.log((await fetch(`${server.url}/health`)).status); // 200
  * await server.close();
+ * await service.stop();
  * ```
  */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {

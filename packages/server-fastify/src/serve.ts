@@ -26,7 +26,14 @@ export interface PluginOptions extends MountOptions {
  *
  * @example
  * ```ts
- * await app.register(plugin, { prefix: "/keys", dispatch: service.dispatch });
+ * import { buildService } from "@seneschal/app";
+ * import { governanceService } from "@seneschal/app/governance";
+ * import { plugin } from "@seneschal/server-fastify";
+ * import fastify from "fastify";
+ * const service = await buildService(governanceService("./data"), { database: { kind: "memory" } });
+ * const app = fastify();
+ * await app.register(plugin, { prefix: "/decisions", dispatch: service.dispatch });
+ * await service.stop();
  * ```
  */
 export async function plugin(app: FastifyInstance, options: PluginOptions): Promise<void> {
@@ -68,9 +75,15 @@ function routeAll(app: FastifyInstance, handle: Handle): void {
  *
  * @example
  * ```ts
- * const server = await serve(dispatch, { port: 0 });
- * console.log(server.url);
+ * import { buildService } from "@seneschal/app";
+ * import { governanceService } from "@seneschal/app/governance";
+ * import { serve } from "@seneschal/server-fastify";
+ * const service = await buildService(governanceService("./data"), { database: { kind: "memory" } });
+ * await service.start();
+ * const server = await serve(service.dispatch, { port: 0 });
+ * console.log((await fetch(`${server.url}/health`)).status); // 200
  * await server.close();
+ * await service.stop();
  * ```
  */
 export async function serve(dispatch: Dispatch, options: ServeOptions): Promise<RunningServer> {

@@ -29,8 +29,14 @@ export type FetchHandler<Context extends readonly unknown[], Reply> = (request: 
  *
  * @example
  * ```ts
- * const keys = fetchHandler(service.dispatch, { basePath: "/keys", remoteAddress: "unknown" });
- * const response = await keys(new Request("https://example.org/keys/health"));
+ * import { buildService } from "@seneschal/app";
+ * import { governanceService } from "@seneschal/app/governance";
+ * import { fetchHandler } from "@seneschal/server-fetch";
+ * const service = await buildService(governanceService("./data"), { database: { kind: "memory" } });
+ * await service.start();
+ * const decisions = fetchHandler(service.dispatch, { basePath: "/decisions", remoteAddress: "unknown" });
+ * console.log((await decisions(new Request("https://example.org/decisions/health"))).status); // 200
+ * await service.stop();
  * ```
  */
 export function fetchHandler<Context extends readonly unknown[] = []>(

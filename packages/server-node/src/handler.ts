@@ -20,8 +20,14 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse, n
  *
  * @example
  * ```ts
- * const keys = handler(service.dispatch, { basePath: "/keys", unmatched: "next" });
- * createServer((request, response) => keys(request, response, () => own(request, response)));
+ * import { createServer } from "node:http";
+ * import { buildService } from "@seneschal/app";
+ * import { governanceService } from "@seneschal/app/governance";
+ * import { handler } from "@seneschal/server-node";
+ * const service = await buildService(governanceService("./data"), { database: { kind: "memory" } });
+ * const decisions = handler(service.dispatch, { basePath: "/decisions", unmatched: "next" });
+ * createServer((request, response) => decisions(request, response, () => response.end("the server's own")));
+ * await service.stop();
  * ```
  */
 export function handler(dispatch: Dispatch, options: MountOptions & { readonly basePath?: string } = {}): NodeHandler {

@@ -23,11 +23,6 @@ const MORE = { kind: "more" } as const;
 /**
  * Reads the header of the PROXY protocol, version 1 (text) or 2 (binary), from the first bytes of a connection. What follows the
  * addresses in version 2 is passed over. Source: "The PROXY protocol, versions 1 & 2" (HAProxy), sections 2.1 and 2.2.
- *
- * @example
- * ```ts
- * readProxyHeader(Buffer.from("PROXY TCP4 192.0.2.7 192.0.2.1 56324 443\r\n")); // { kind: "header", length: 43, address: "192.0.2.7" }
- * ```
  */
 export function readProxyHeader(bytes: Uint8Array): ProxyHeader {
   checkArgument("bytes", bytes, "bytes");

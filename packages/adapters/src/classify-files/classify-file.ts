@@ -30,10 +30,11 @@ const SAMPLES = 1000;
  *
  * @example
  * ```ts
- * import { createReadStream } from "node:fs";
+ * import { Readable } from "node:stream";
  * import { classifyFile } from "@seneschal/adapters/classify-files";
- * const report = await classifyFile(createReadStream("people.csv", "utf8"), { format: "csv", onProgress: ({ records }) => console.error(records) });
- * console.log(report.tier);
+ * const rows = Readable.from(["city,contact\n", "Bern,ada@example.org\n"]); // createReadStream("people.csv", "utf8") of node:fs
+ * const report = await classifyFile(rows, { format: "csv" });
+ * console.log(report.tier); // CONFIDENTIAL
  * ```
  */
 export async function classifyFile(

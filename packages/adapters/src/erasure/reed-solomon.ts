@@ -25,7 +25,7 @@ export interface ReedSolomon {
  * const code = createReedSolomon(2, 1);
  * const [a, b] = [Uint8Array.of(1, 2), Uint8Array.of(3, 4)];
  * const [parity] = code.encode([a, b]);
- * console.log(code.rebuild([undefined, b, parity], [0])); // [Uint8Array [1, 2]]
+ * console.log(code.rebuild([undefined, b, parity], [0])); // [ Uint8Array(2) [ 1, 2 ] ]
  * ```
  */
 export function createReedSolomon(data: number, parity: number): ReedSolomon {

@@ -23,7 +23,11 @@ export interface GuardedLog extends ReplicatedLog {
  *
  * @example
  * ```ts
- * const log = circuitBreaker(await openEtcdLog({ endpoints, prefix: "/seneschal/quota" }));
+ * import { circuitBreaker } from "@seneschal/adapters/log";
+ * import { createMemoryLog } from "@seneschal/adapters/memory";
+ * const log = circuitBreaker(createMemoryLog().open()); // or what openEtcdLog gives
+ * console.log(log.available()); // true
+ * await log.close();
  * ```
  */
 export function circuitBreaker(log: ReplicatedLog, options: CircuitBreakerOptions = {}): GuardedLog {

@@ -35,7 +35,7 @@ const HERE = 5;
  * import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
  * const engine = embeddedPolicyEngine();
  * const compiled = await engine.compile([{ name: "p.rego", source: "package p\n\nallow if input.admin\n" }]);
- * if (compiled.ok) console.log(await compiled.policy.evaluate(["data", "p", "allow"], { admin: true }, { now: 0 }));
+ * if (compiled.ok) console.log(await compiled.policy.evaluate(["data", "p", "allow"], { admin: true }, { now: 0 })); // { kind: 'defined', value: true }
  * ```
  */
 export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): PolicyEngine {

@@ -9,7 +9,7 @@ import { OwnerQueues } from "./owner-queues.ts";
 export interface WorkerPoolOptions {
   /** In metrics and errors. */
   readonly name: string;
-  /** The module of a worker: it calls `serveTasks`. Without its ending: `.ts` is used where this package runs from source. */
+  /** The module of a worker: it calls `serveTasks`. Without an ending it has that of this package's own modules: `.js`, or `.ts` where they run from source. */
   readonly module: URL;
   /** For `workerSettings` there. Plain data. */
   readonly settings?: unknown;
@@ -76,11 +76,14 @@ const LARGEST = 0x7fffffff;
  *
  * @example
  * ```ts
- * import { openWorkerPool } from "@seneschal/adapters/worker-pool";
- * const pool = openWorkerPool<number, number>({
- *   name: "squares", module: new URL("./squares", import.meta.url), workers: 2, deadline: 1000, waitingPerOwner: 100,
- * });
- * console.log(await pool.run(7, "acme")); // 49, where squares.ts is `serveTasks((n: number) => n * n)`
+ * import { isMainThread } from "node:worker_threads";
+ * import { openWorkerPool, serveTasks } from "@seneschal/adapters/worker-pool";
+ * if (isMainThread) {
+ *   const module = new URL(import.meta.url); // or a file that only serves
+ *   const pool = openWorkerPool<number, number>({ name: "squares", module, workers: 2, deadline: 1000, waitingPerOwner: 100 });
+ *   console.log(await pool.run(7, "acme")); // 49
+ *   await pool.close();
+ * } else serveTasks((n: number) => n * n);
  * ```
  */
 export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): WorkerPool<Input, Output> {
@@ -99,7 +102,9 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
   const { name, module, settings, workers, deadline, waitingPerOwner, batch = 1, inHand: messagesInHand = 1, idle } = options;
   const most = options.waiting ?? waitingPerOwner * 16;
   // Where this runs from source, so do the workers.
-  const file = new URL(`${module.href}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`);
+  const file = /\.[cm]?[jt]s$/.test(module.pathname)
+    ? module
+    : new URL(`${module.href}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`);
   const patience = Math.max(1, Math.ceil(deadline / LOOK));
   const queues = new OwnerQueues<Task>();
   const costs = new OwnerCosts();

@@ -33,8 +33,10 @@ const part = (value: object): string => Buffer.from(JSON.stringify(value)).toStr
  *
  * @example
  * ```ts
+ * import { devIssuer } from "@seneschal/app/gateway";
  * const issuer = devIssuer();
  * const token = issuer.token({ sub: "ada", org: "acme", roles: ["super_admin"] }, Date.now());
+ * console.log(token.split(".").length); // 3
  * ```
  */
 export function devIssuer(privateKeyPem?: string, issuer = "https://dev.seneschal.local", audience = "seneschal"): DevIssuer {

@@ -174,9 +174,13 @@ export interface BuildOptions {
  *
  * @example
  * ```ts
- * const service = await buildService(governanceService("./data"), {});
- * app.use("/governance", middleware(service.dispatch));
+ * import { buildService } from "@seneschal/app";
+ * import { governanceService } from "@seneschal/app/governance";
+ * const service = await buildService(governanceService("./data"), { database: { kind: "memory" } });
  * await service.start();
+ * const { status } = await service.dispatch({ method: "GET", target: "/health", headers: {}, body: new Uint8Array(), remoteAddress: "::1" });
+ * console.log(status); // 200
+ * await service.stop();
  * ```
  */
 export async function buildService<Schema extends z.ZodObject>(

@@ -56,7 +56,11 @@ export interface SchedulerParts {
  *
  * @example
  * ```ts
- * const service = await startService(schedulerService(), loadConfig(schedulerSettings, { env: process.env }), options);
+ * import { buildService } from "@seneschal/app";
+ * import { schedulerService } from "@seneschal/app/scheduler";
+ * const scheduler = await buildService(schedulerService(), { auth: {}, storage: { path: "./data/scheduler" } });
+ * await scheduler.start();
+ * await scheduler.stop();
  * ```
  */
 export function schedulerService(parts: SchedulerParts = {}) {

@@ -19,7 +19,8 @@ export interface KeyHolder {
  * ```ts
  * import { isSameHolder } from "@seneschal/governance";
  * const first = { id: "a", person: undefined, issuers: new Set<string>() };
- * console.log(isSameHolder(first, { id: "b", person: "bob", issuers: new Set(["a"]) })); // true: a made b
+ * const second = { id: "b", person: "bob", issuers: new Set(["a"]) }; // a made b
+ * console.log(isSameHolder(first, second)); // true
  * ```
  */
 export function isSameHolder(a: KeyHolder, b: KeyHolder): boolean {

@@ -17,6 +17,14 @@ export interface Remembering<State> {
  *
  * @example
  * ```ts
+ * import { rememberCommands } from "@seneschal/kernel/log";
+ * const counter = {
+ *   initial: 0,
+ *   apply: (total: number, { add }: { id: string; add: number }) => ({ state: total + add, result: "ok" }),
+ *   encode: (total: number) => [Uint8Array.of(total)],
+ *   decode: ([total = 0]: Uint8Array) => total,
+ *   hash: String,
+ * };
  * const machine = rememberCommands(counter);
  * const first = machine.apply(machine.initial, { id: "c1", add: 1 }, 0);
  * console.log(machine.apply(first.state, { id: "c1", add: 1 }, 0).state === first.state); // true

@@ -19,10 +19,12 @@ function entryAfter(head: LogHead, batchId: string, commands: readonly JsonObjec
  * import { test } from "node:test";
  * import { createMemoryLog } from "@seneschal/adapters/memory";
  * import { replicatedLogSuite } from "@seneschal/kernel/testing";
- * const log = createMemoryLog();
  * replicatedLogSuite({ test: (name, body) => void test(name, body), equal: assert.deepStrictEqual }, {
  *   capabilities: { durable: true, shared: true },
- *   place: async () => ({ open: async () => log.open(), destroy: async () => {} }),
+ *   place: async () => {
+ *     const log = createMemoryLog();
+ *     return { open: async () => log.open(), destroy: async () => {} };
+ *   },
  * });
  * ```
  */

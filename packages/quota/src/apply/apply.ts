@@ -45,6 +45,7 @@ const RECEIPT_GENERATION_MS = 24 * 3_600_000;
  *
  * @example
  * ```ts
+ * import { apply, emptyState } from "@seneschal/quota";
  * const out = apply(emptyState(), { kind: "tenant.create", id: "c1", by: "root", tenant: "physics", settings: { maxNodes: 8 } }, 0);
  * if (out.ok) console.log(out.state.tenants.get("physics")?.maxNodes); // 8
  * ```

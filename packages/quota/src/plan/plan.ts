@@ -73,7 +73,9 @@ export interface Plan {
  *
  * @example
  * ```ts
- * const { proposals, reasons } = plan(state, Date.parse("2026-01-01T00:00:00Z"));
+ * import { emptyState, plan } from "@seneschal/quota";
+ * const { proposals, reasons } = plan(emptyState(), Date.parse("2026-01-01T00:00:00Z"));
+ * console.log(proposals.length, reasons.length); // 0 0
  * ```
  */
 export function plan(state: QuotaState, now: number, options: PlanOptions = {}): Plan {

@@ -60,6 +60,7 @@ export interface Simulation {
  *
  * @example
  * ```ts
+ * import { parseTrace, simulate } from "@seneschal/quota/simulate";
  * const { jobs } = simulate(parseTrace("cluster nodes=2\ntenant name=t\nsubmit at=0 id=a tenant=t runtime=60"));
  * console.log(jobs[0]?.end); // 60
  * ```

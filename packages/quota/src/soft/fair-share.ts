@@ -10,7 +10,8 @@ const BURST_UTILISATION = 0.8;
  *
  * @example
  * ```ts
- * console.log(effectiveShare(0.15, 1.5, 0)); // 0.225
+ * import { effectiveShare } from "@seneschal/quota";
+ * console.log(effectiveShare(0.25, 1.5, 0)); // 0.375
  * ```
  */
 export function effectiveShare(target: number, burst: number | null, utilisation: number): number {

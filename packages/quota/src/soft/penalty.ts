@@ -7,7 +7,8 @@ export const PENALTY_FLOOR = 0.05;
  *
  * @example
  * ```ts
- * console.log(budgetPenalty(0.9)); // 0.525
+ * import { budgetPenalty } from "@seneschal/quota";
+ * console.log(budgetPenalty(0.9).toFixed(3)); // 0.525
  * ```
  */
 export function budgetPenalty(u: number): number {

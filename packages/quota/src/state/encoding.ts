@@ -47,7 +47,10 @@ const PIECE = 1 << 16;
  *
  * @example
  * ```ts
- * for (const piece of encodePieces(state)) await file.write(piece);
+ * import { emptyState, encodePieces } from "@seneschal/quota";
+ * let bytes = 0;
+ * for (const piece of encodePieces(emptyState())) bytes += piece.length; // written, one after the other
+ * console.log(bytes > 0); // true
  * ```
  */
 export function* encodePieces(state: QuotaState, size = PIECE): IterableIterator<Uint8Array> {

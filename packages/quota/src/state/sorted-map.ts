@@ -5,6 +5,7 @@
  *
  * @example
  * ```ts
+ * import { SortedMap } from "@seneschal/quota";
  * const a = SortedMap.empty<number>().set("b", 2).set("a", 1);
  * const b = a.delete("a");
  * console.log([...a.keys()], [...b.keys()]); // [ 'a', 'b' ] [ 'b' ]

@@ -8,12 +8,6 @@
  *
  * Appending to the newest version writes in place behind what older versions can see; appending to an older version
  * copies the last chunk first. Old versions stay valid either way.
- *
- * @example
- * ```ts
- * const t = Timeline.empty.step(0, 2, 5).step(3_600_000, -2, -5);
- * console.log(t.used(0, 7_200_000)); // { nodeMs: 7200000n, gpuMs: 18000000n }
- * ```
  */
 export class Timeline {
   static readonly empty = new Timeline([], 0, { at: -1, nodes: 0, gpus: 0, nodeArea: 0n, gpuArea: 0n });

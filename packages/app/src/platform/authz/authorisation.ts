@@ -47,8 +47,12 @@ export interface AuthorisationOptions {
  *
  * @example
  * ```ts
+ * import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+ * import { openAuthorisation, questionOf } from "@seneschal/app/platform";
+ * import { schedulerContract } from "@seneschal/contract/scheduler";
  * const authorisation = await openAuthorisation({ engine: embeddedPolicyEngine(), service: "scheduler", source: undefined });
- * await authorisation.decide(questionOf({ route: schedulerContract.createTenant, principal }), Date.now()); // { allowed: true }
+ * const question = questionOf({ route: schedulerContract.createTenant, principal: undefined });
+ * console.log((await authorisation.decide(question, Date.now())).allowed); // false
  * ```
  */
 export async function openAuthorisation(options: AuthorisationOptions): Promise<Authorisation> {

@@ -21,8 +21,10 @@ export interface ConfigSources {
  *
  * @example
  * ```ts
+ * import { loadConfig } from "@seneschal/app/platform";
+ * import * as z from "zod";
  * const config = loadConfig(z.strictObject({ port: z.number().default(8443) }), { env: { SENESCHAL_PORT: "9000" } });
- * config.port; // 9000
+ * console.log(config.port); // 9000
  * ```
  */
 export function loadConfig<Schema extends z.ZodObject>(schema: Schema, sources: ConfigSources): z.output<Schema> {

@@ -24,12 +24,6 @@ interface IndexOf<T> {
 /**
  * Declares a collection. Whoever changes `T` so that documents of before are none of it any more raises `version` and gives the step
  * that makes them so; an optional member needs none.
- *
- * @example
- * ```ts
- * const crks = collection<Crk>("crks", { by_org: { key: (crk) => [crk.org_id, crk.created_at] } });
- * const rooms = collection<Room>("rooms", {}, { version: 2, upgrade: { 2: (room) => ({ labels: {}, ...room }) } });
- * ```
  */
 export function collection<T extends object>(
   name: string,
