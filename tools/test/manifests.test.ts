@@ -205,9 +205,7 @@ test("a private member is private when it runs, not to the compiler alone", () =
   for (const name of names) {
     const src = join(ROOT, "packages", name, "src");
     for (const file of readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts")))
-      expect(readFileSync(join(src, file), "utf8"), `${name}/src/${file}`).not.toMatch(
-        /^ +private (?!constructor\b)/m,
-      );
+      expect(readFileSync(join(src, file), "utf8"), `${name}/src/${file}`).not.toMatch(/^ +private (?!constructor\b)/m);
   }
 });
 

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isCoded } from "@seneschal/kernel";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { ROOT } from "./fixture-tree.ts";
 
 /** What the engine, or a library below, says when nobody looked: a place in our code, not a mistake in the caller's. */
@@ -20,15 +21,27 @@ const entries = readdirSync(join(ROOT, "packages")).flatMap((folder) => {
   return paths.map((path) => name + path.slice(1));
 });
 
-const functionsOf = async (entry: string): Promise<[string, Exported][]> =>
-  Object.entries((await import(entry)) as Record<string, unknown>).filter(
-    (exported): exported is [string, Exported] => typeof exported[1] === "function",
-  );
+interface Callable {
+  readonly name: string;
+  readonly exported: Exported;
+  /** What it is asked of. */
+  readonly holder?: object;
+}
+
+/** What an entry exports: functions, classes, what can be asked of them without an instance, functions of objects. Schemas are zod's. */
+const callablesOf = async (entry: string): Promise<readonly Callable[]> =>
+  Object.entries((await import(entry)) as Record<string, unknown>).flatMap(([name, exported]) => {
+    const isClass = typeof exported === "function" && /^[A-Z]/.test(name);
+    const isObject = typeof exported === "object" && exported !== null && !(exported instanceof z.ZodType);
+    const own = isClass || isObject ? Object.entries(Object.getOwnPropertyDescriptors(exported as object)) : [];
+    const within = own.map(([member, { value }]) => ({ name: `${name}.${member}`, exported: value, holder: exported as object }));
+    return [{ name, exported }, ...within].filter((one): one is Callable => typeof one.exported === "function");
+  });
 
 /** What the function says to these arguments; undefined when it has an answer. */
-async function complaint(name: string, exported: Exported, given: unknown[]): Promise<unknown> {
+async function complaint({ name, exported, holder }: Callable, given: unknown[]): Promise<unknown> {
   try {
-    await (/^[A-Z]/.test(name) ? Reflect.construct(exported, given) : Reflect.apply(exported, undefined, given));
+    await (/^[A-Z][^.]*$/.test(name) ? Reflect.construct(exported, given) : Reflect.apply(exported, holder, given));
     return undefined;
   } catch (error) {
     return error;
@@ -54,10 +67,11 @@ function parametersOf(exported: Exported): string[] {
 describe.each(entries)("%s", (entry) => {
   test("says which argument is of the wrong kind", async () => {
     const silent: string[] = [];
-    for (const [name, exported] of await functionsOf(entry)) {
+    for (const callable of await callablesOf(entry)) {
+      const { name, exported } = callable;
       if (exported.length === 0) continue;
       for (const wrong of [undefined, null, 5]) {
-        const said = await complaint(name, exported, Array(exported.length).fill(wrong));
+        const said = await complaint(callable, Array(exported.length).fill(wrong));
         if (said === undefined) continue; // It has an answer for that, such as isCoded.
         const { message } = said as Error;
         if (!(said instanceof TypeError || isCoded(said)) || ENGINE.test(message) || !/\w/.test(message))
@@ -69,14 +83,14 @@ describe.each(entries)("%s", (entry) => {
 
   test("refuses an option that there is not, by its name", async () => {
     const silent: string[] = [];
-    for (const [name, exported] of await functionsOf(entry)) {
-      const parameters = parametersOf(exported);
+    for (const callable of await callablesOf(entry)) {
+      const parameters = parametersOf(callable.exported);
       const at = parameters.findIndex((parameter) => /^options\b/.test(parameter));
       if (at < 0) continue;
       const given = parameters.map((_, place) => (place === at ? { mispelt: true } : undefined));
-      const said = await complaint(name, exported, given);
+      const said = await complaint(callable, given);
       if (!(said instanceof TypeError) || !said.message.includes("options.mispelt: no such option"))
-        silent.push(`${name}: ${String(said)}`);
+        silent.push(`${callable.name}: ${String(said)}`);
     }
     expect(silent).toEqual([]);
   });

@@ -1,8 +1,18 @@
 /** What an argument can be asked to be. */
 export type ArgumentKind = "array" | "boolean" | "bytes" | "function" | "iterable" | "number" | "object" | "string";
 
-/** Every member of an options object with what it has to be: `?` where it may be left out, "any" where the function itself tells. */
-export type OptionKinds<T extends object> = { readonly [K in keyof T]-?: ArgumentKind | `${ArgumentKind}?` | "any" };
+/** Texts of which there are only some: what is not one of them is refused as well. `undefined` among them: it may be left out. */
+type OptionKind<V> = [Exclude<V, undefined>] extends [string]
+  ? string extends V
+    ? ArgumentKind | `${ArgumentKind}?` | "any"
+    : readonly V[]
+  : ArgumentKind | `${ArgumentKind}?` | "any";
+
+/**
+ * Every member of an options object with what it has to be: `?` where it may be left out, "any" where the function itself tells, a list where there are
+ * only some texts.
+ */
+export type OptionKinds<T extends object> = { readonly [K in keyof T]-?: OptionKind<T[K]> };
 
 /**
  * Tells who calls without types which argument is wrong, and what it should be, before anything is done with it.
@@ -46,8 +56,15 @@ export function checkOptions<T extends object>(name: string, value: T, kinds: Op
   for (const member of Object.keys(value))
     if (!Object.hasOwn(kinds, member))
       throw new TypeError(`${name}.${member}: no such option; there are ${Object.keys(kinds).sort().join(", ") || "none"}`);
-  for (const [member, kind] of Object.entries<string>(kinds)) {
+  for (const [member, kind] of Object.entries<string | readonly unknown[]>(kinds)) {
     const found = (value as Readonly<Record<string, unknown>>)[member];
+    if (typeof kind !== "string") {
+      if (kind.includes(found)) continue;
+      const texts = kind.filter((one) => one !== undefined).map((one) => JSON.stringify(one));
+      throw new TypeError(
+        `${name}.${member}: expected ${texts.join(" or ")}, not ${kindOf(found) === "string" ? "another text" : kindOf(found)}`,
+      );
+    }
     if (kind === "any" || (found === undefined && kind.endsWith("?"))) continue;
     checkArgument(`${name}.${member}`, found, kind.replace("?", "") as ArgumentKind);
   }

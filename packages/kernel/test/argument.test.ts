@@ -43,3 +43,13 @@ test("an option is there, of its kind, and known; what may be left out may be un
   expect(() => check({ name: "ada", toString: 1 })).toThrow("options.toString: no such option");
   expect(() => check(null as never)).toThrow("options: expected an object, not null");
 });
+
+test("of an option that is one of some texts, no other text is taken, and it is not said", () => {
+  const check = (given: object): void =>
+    checkOptions<{ mode?: "fast" | "safe" }>("options", given as never, { mode: ["fast", "safe", undefined] });
+  for (const given of [{}, { mode: undefined }, { mode: "fast" }, { mode: "safe" }]) check(given);
+  expect(() => check({ mode: "secret" })).toThrow(/^options.mode: expected "fast" or "safe", not another text$/);
+  expect(() => check({ mode: 5 })).toThrow(/^options.mode: expected "fast" or "safe", not number$/);
+  const required = (given: object): void => checkOptions<{ mode: "fast" }>("options", given as never, { mode: ["fast"] });
+  expect(() => required({})).toThrow(/^options.mode: expected "fast", not undefined$/);
+});

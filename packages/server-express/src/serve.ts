@@ -28,7 +28,7 @@ import express, { type RequestHandler } from "express";
  * ```
  */
 export function middleware(dispatch: Dispatch, options: MountOptions = {}): RequestHandler {
-  checkOptions("options", options, { unmatched: "string?" });
+  checkOptions("options", options, { unmatched: ["answer", "next", undefined] });
   const { unmatched = "answer" } = options;
   checkArgument("dispatch", dispatch, "function");
   return (request, response, next) => {

@@ -37,7 +37,7 @@ export interface PluginOptions extends MountOptions {
  * ```
  */
 export async function plugin(app: FastifyInstance, options: PluginOptions): Promise<void> {
-  checkOptions("options", options, { dispatch: "function", prefix: "string?", unmatched: "string?" });
+  checkOptions("options", options, { dispatch: "function", prefix: "string?", unmatched: ["answer", "next", undefined] });
   checkArgument("app", app, "object");
   const { dispatch, unmatched = "answer" } = options;
   const depth = app.prefix.replace(/\/$/, "").split("/").length - 1;

@@ -49,12 +49,17 @@ export function fetchHandler<Context extends readonly unknown[] = []>(
 ): FetchHandler<Context, Response>;
 export function fetchHandler<Context extends readonly unknown[]>(
   dispatch: Dispatch,
-  given: FetchOptions<Context>,
+  options: FetchOptions<Context>,
 ): FetchHandler<Context, Response | undefined> {
-  checkOptions("given", given, { basePath: "string?", remoteAddress: "any", peer: "function?", unmatched: "string?" });
+  checkOptions("options", options, {
+    basePath: "string?",
+    remoteAddress: "any",
+    peer: "function?",
+    unmatched: ["answer", "next", undefined],
+  });
   checkArgument("dispatch", dispatch, "function");
-  checkArgument("options", given, "object");
-  const { unmatched = "answer", remoteAddress, peer, ...options } = given;
+  const { unmatched = "answer", remoteAddress, peer } = options;
+  if (remoteAddress !== "unknown") checkArgument("options.remoteAddress", remoteAddress, "function");
   const basePath = basePathOf(options.basePath ?? "");
   return async (request, ...context) => {
     if (unmatched === "next" && !dispatch.serves(request.url, basePath)) return undefined;

@@ -106,4 +106,14 @@ describe("beside an application's own routes", () => {
     for (const basePath of ["keys", "//evil.test", "/a b", "/a;b", "/a//b", "/<script>"])
       expect(() => fetchHandler(sampleService(), { basePath, remoteAddress: "unknown" }), basePath).toThrow(TypeError);
   });
+
+  test("what says where requests come from is a function or a word, and what to do with others one of two, or it is refused at once", () => {
+    for (const wrong of [
+      { remoteAddress: "10.0.0.1" },
+      { remoteAddress: 5 },
+      {},
+      { remoteAddress: "unknown", unmatched: "nxet" },
+    ])
+      expect(() => fetchHandler(sampleService(), wrong as never), JSON.stringify(wrong)).toThrow(/^options\.\w+: expected /);
+  });
 });

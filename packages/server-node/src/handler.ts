@@ -31,7 +31,7 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse, n
  * ```
  */
 export function handler(dispatch: Dispatch, options: MountOptions & { readonly basePath?: string } = {}): NodeHandler {
-  checkOptions("options", options, { unmatched: "string?", basePath: "string?" });
+  checkOptions("options", options, { unmatched: ["answer", "next", undefined], basePath: "string?" });
   checkArgument("dispatch", dispatch, "function");
   const { unmatched = "answer" } = options;
   const basePath = basePathOf(options.basePath ?? "");

@@ -47,7 +47,7 @@ export async function classifyFile(
     recognisers: "array?",
     samples: "number?",
     onProgress: "function?",
-    format: "string",
+    format: ["csv", "tsv", "jsonl"],
   });
   checkArgument("chunks", chunks, "object");
   const { format, about = "", onProgress } = options;

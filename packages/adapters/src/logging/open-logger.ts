@@ -20,7 +20,7 @@ export interface LoggerOptions {
 
 /** JSON lines, time in RFC 3339, level by name, every record through {@link redact}. */
 export function openLogger(input: LoggerOptions = {}): Logger {
-  checkOptions("input", input, { level: "string?", destination: "object?" });
+  checkOptions("input", input, { level: ["debug", "info", "warn", "error", "silent", undefined], destination: "object?" });
   const { level = "info", destination } = input;
   const options = {
     level,

@@ -95,7 +95,7 @@ export async function prepareDev(options: DevOptions): Promise<PreparedDev> {
     portBase: "any",
     log: "object",
     version: "string",
-    http: "string?",
+    http: ["express", "fastify", undefined],
     organizations: "array?",
   });
   const dataDir = resolve(options.dataDir);

@@ -25,7 +25,7 @@ export async function startDev(
     portBase: "any",
     log: "object",
     version: "string",
-    http: "string?",
+    http: ["express", "fastify", undefined],
     organizations: "array?",
     serve: "function",
     serveS3: "function?",

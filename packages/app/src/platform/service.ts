@@ -194,8 +194,8 @@ export async function buildService<Schema extends z.ZodObject>(
     random: "function?",
     version: "string?",
     rates: "object?",
-    rateLimits: "string?",
-    observation: "string?",
+    rateLimits: ["off", undefined],
+    observation: ["off", undefined],
     trustedProxies: "array?",
     checks: "array?",
     grace: "number?",
@@ -391,8 +391,8 @@ export async function startService<Schema extends z.ZodObject>(
     random: "function?",
     checks: "array?",
     clock: "object?",
-    rateLimits: "string?",
-    observation: "string?",
+    rateLimits: ["off", undefined],
+    observation: ["off", undefined],
     trustedProxies: "array?",
   });
   checkArgument("definition", definition, "object");

@@ -40,6 +40,7 @@ export class CustodianKeys {
 
   /** New keys; the two halves are independent of each other. */
   static generate(provider: CryptoProvider, random: Random): CustodianKeys {
+    checkArgument("random", random, "function");
     return new CustodianKeys(provider, concat(random(32), random(32)));
   }
 

@@ -37,6 +37,7 @@ export interface HpkeContext {
   exportSecret(exporterContext: Uint8Array, length: number): Uint8Array;
 }
 
+const AEADS = ["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", undefined] as const;
 const KEM_ID = 0x0020;
 const KDF_ID = 0x0001;
 const VERSION = utf8("HPKE-v1");
@@ -56,7 +57,7 @@ export function hpkeSender(
   options: HpkeOptions & { readonly senderSecret?: Uint8Array; readonly random: Random },
 ): { readonly enc: Uint8Array; readonly context: HpkeContext } {
   checkOptions("options", options, {
-    aead: "string?",
+    aead: AEADS,
     info: "bytes?",
     psk: "object?",
     senderSecret: "bytes?",
@@ -83,7 +84,7 @@ export function hpkeReceiver(
   enc: Uint8Array,
   options: HpkeOptions & { readonly senderKey?: Uint8Array } = {},
 ): HpkeContext {
-  checkOptions("options", options, { aead: "string?", info: "bytes?", psk: "object?", senderKey: "bytes?" });
+  checkOptions("options", options, { aead: AEADS, info: "bytes?", psk: "object?", senderKey: "bytes?" });
   checkArgument("provider", provider, "object");
   checkArgument("recipientSecret", recipientSecret, "bytes");
   checkArgument("enc", enc, "bytes");
@@ -117,7 +118,7 @@ export function hpkeSeal(
   options: HpkeOptions & { readonly aad?: Uint8Array; readonly senderSecret?: Uint8Array; readonly random: Random },
 ): Uint8Array {
   checkOptions("options", options, {
-    aead: "string?",
+    aead: AEADS,
     info: "bytes?",
     psk: "object?",
     aad: "bytes?",
@@ -139,7 +140,7 @@ export function hpkeOpen(
   sealed: Uint8Array,
   options: HpkeOptions & { readonly aad?: Uint8Array; readonly senderKey?: Uint8Array } = {},
 ): Uint8Array {
-  checkOptions("options", options, { aead: "string?", info: "bytes?", psk: "object?", aad: "bytes?", senderKey: "bytes?" });
+  checkOptions("options", options, { aead: AEADS, info: "bytes?", psk: "object?", aad: "bytes?", senderKey: "bytes?" });
   checkArgument("provider", provider, "object");
   checkArgument("recipientSecret", recipientSecret, "bytes");
   checkArgument("sealed", sealed, "bytes");

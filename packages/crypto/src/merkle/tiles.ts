@@ -101,6 +101,8 @@ export class TiledTree {
 
   /** The tiles of which the roots over these ranges are made, each once. */
   static tiles(ranges: readonly LeafRange[], tiled: number): readonly TileId[] {
+    checkArgument("ranges", ranges, "array");
+    checkArgument("tiled", tiled, "number");
     const found = new Map<string, TileId>();
     const visit = (node: NodeId): void => {
       if ((node.index + 1) * 2 ** node.level <= tiled) {

@@ -62,7 +62,7 @@ export function verifyTotp(
   options: TotpParams & { readonly now: number; readonly window?: number; readonly lastStep?: number },
 ): TotpDecision {
   checkOptions("options", options, {
-    algorithm: "string?",
+    algorithm: ["sha1", "sha256", "sha512", undefined],
     digits: "number?",
     period: "number?",
     now: "number",

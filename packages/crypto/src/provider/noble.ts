@@ -24,6 +24,11 @@ import {
 } from "./policy.ts";
 
 const HASHES = { sha1, sha256, sha384, sha512 };
+function hashNamed(algorithm: keyof typeof HASHES) {
+  if (!Object.hasOwn(HASHES, algorithm)) throw new TypeError(`algorithm: expected ${Object.keys(HASHES).join(", ")}`);
+  return HASHES[algorithm];
+}
+
 const { Point } = ed25519;
 const { Fn } = Point;
 
@@ -70,11 +75,12 @@ export const nobleCrypto: CryptoProvider = {
     assertNonce(nonce);
     return attempt("decryption_failed", "decryption failed", () => chacha20poly1305(key, nonce, aad).decrypt(sealed));
   },
-  hash: (algorithm, data) => HASHES[algorithm](data),
-  hmac: (algorithm, key, data) => hmac(HASHES[algorithm], key, data),
+  hash: (algorithm, data) => hashNamed(algorithm)(data),
+  hmac: (algorithm, key, data) => hmac(hashNamed(algorithm), key, data),
   hkdf(algorithm, ikm, salt, info, length) {
-    assertHkdfLength(length, HASHES[algorithm].outputLen);
-    return hkdf(HASHES[algorithm], ikm, salt, info, length);
+    const hash = hashNamed(algorithm);
+    assertHkdfLength(length, hash.outputLen);
+    return hkdf(hash, ikm, salt, info, length);
   },
   wrap(kek, key) {
     assertAesKey(kek);

@@ -117,6 +117,7 @@ export class Share implements ShareHeader {
 
   /** {@link decode} for bytes. */
   static fromBytes(bytes: Uint8Array): Share {
+    checkArgument("bytes", bytes, "bytes");
     if (bytes.length < HEADER + CHECKSUM || !bytesEqual(bytes.subarray(0, 4), MAGIC))
       throw malformed("not a share of this format");
     const body = bytes.subarray(0, bytes.length - CHECKSUM);

@@ -52,7 +52,7 @@ export function verifyChain(provider: CryptoProvider, leaf: Certificate, options
     intermediates: "array?",
     roots: "array",
     now: "number",
-    purpose: "string?",
+    purpose: ["clientAuth", "ocspSigning", "serverAuth", undefined],
     isRevoked: "function?",
   });
   checkArgument("provider", provider, "object");

@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import type { Json } from "../json.ts";
 
 /** How long answers are remembered: both bounds hold. */
@@ -31,6 +32,7 @@ export class Receipts {
   }
 
   static from(rows: readonly Receipt[]): Receipts {
+    checkArgument("rows", rows, "array");
     return new Receipts({ rows: [...rows], places: new Map(rows.map(([id], at) => [id, at])) }, 0, rows.length);
   }
 

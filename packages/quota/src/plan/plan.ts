@@ -22,7 +22,7 @@ import { type Allocation, holdsNodes, isSensitive } from "../state/allocation.ts
 import { holdingOf } from "../state/holdings.ts";
 import { type ComputeNode, isSchedulable, ownerOf, versionOf } from "../state/node.ts";
 import type { QuotaState } from "../state/state.ts";
-import type { PreemptionMode } from "../state/tenant.ts";
+import { PREEMPTION_MODES, type PreemptionMode } from "../state/tenant.ts";
 import { FreePool } from "./free-pool.ts";
 import { because, REASON_TEXT, type Reason } from "./reason.ts";
 import { admits, endsBy, type Reservation, reserveFor, usableNodes } from "./reserve.ts";
@@ -83,7 +83,7 @@ export function plan(state: QuotaState, now: number, options: PlanOptions = {}):
     weights: "object?",
     topologyBlend: "number?",
     reservations: "boolean?",
-    preemption: "string?",
+    preemption: [...PREEMPTION_MODES, undefined],
     preemptionExemptMs: "number?",
     maxPreemptions: "number?",
   });

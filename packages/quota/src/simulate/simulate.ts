@@ -70,8 +70,8 @@ export function simulate(workload: Workload, options: SimulationOptions = {}): S
     cycle: "number?",
     resubmit: "number?",
     plan: "object?",
-    checkpoint: "string?",
-    requeue: "string?",
+    checkpoint: ["none", "auto", "manual", undefined],
+    requeue: ["never", "on_node_failure", "always", undefined],
   });
   checkArgument("workload", workload, "object");
   checkArgument("workload.jobs", workload.jobs, "array");

@@ -1,3 +1,5 @@
+import { checkArgument } from "@seneschal/kernel";
+
 /**
  * An immutable map from string to V in key order (UTF-16 code units, as `<`): a B+ tree whose `set` and `delete` copy one
  * path. Old versions stay valid, so speculation is undone by dropping the new version and a snapshot is a reference.
@@ -26,6 +28,7 @@ export class SortedMap<V> {
 
   /** From entries in any order; a later entry wins over an earlier one with its key. */
   static from<V>(entries: Iterable<readonly [string, V]>): SortedMap<V> {
+    checkArgument("entries", entries, "iterable");
     return SortedMap.empty<V>().setAll(entries);
   }
 

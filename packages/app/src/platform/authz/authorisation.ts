@@ -56,7 +56,12 @@ export interface AuthorisationOptions {
  * ```
  */
 export async function openAuthorisation(options: AuthorisationOptions): Promise<Authorisation> {
-  checkOptions("options", options, { engine: "object", service: "string", source: "string?", settings: "object?" });
+  checkOptions("options", options, {
+    engine: "object",
+    service: ["gateway", "governance", "scheduler", "storage"],
+    source: "string?",
+    settings: "object?",
+  });
   const { engine, service, source, settings } = options;
   const compiled = async (own: string | undefined): Promise<CompiledPolicy> => {
     const name = own === undefined ? `policies/authz/${service}.rego` : "authorization_policy";

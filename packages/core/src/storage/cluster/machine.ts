@@ -1,4 +1,4 @@
-import type { Json } from "@seneschal/kernel";
+import { checkArgument, type Json } from "@seneschal/kernel";
 import { decodeAsciiJson, encodeAsciiJson, type Machine, sortedJson } from "@seneschal/kernel/log";
 import type { DeviceTransition } from "../device/step.ts";
 import { murmur3 } from "../placement/murmur3.ts";
@@ -41,7 +41,9 @@ export const journalLength = 512;
 /** {@link stepCluster} as a state machine for a replicated log. Refusals and repeats leave the state object as it was. */
 export const clusterMachine: Machine<ClusterLog, ClusterProposal, ClusterVerdict> = {
   initial: { cluster: emptyCluster, changes: 0, journal: [] },
-  apply(state, { actor, command }, at) {
+  apply(state, proposal, at) {
+    checkArgument("proposal", proposal, "object");
+    const { actor, command } = proposal;
     const step = stepCluster(state.cluster, command, at);
     if (!step.ok) return { state, result: step };
     const { changed, transitions } = step;
@@ -53,6 +55,7 @@ export const clusterMachine: Machine<ClusterLog, ClusterProposal, ClusterVerdict
   encode: (state) => [encodeAsciiJson(state as unknown as Json)],
   decode: (bytes) => decodeAsciiJson(bytes) as unknown as ClusterLog,
   hash(state) {
+    checkArgument("state", state, "object");
     const text = sortedJson(state as unknown as Json);
     return `${state.changes}/${murmur3(text, 1).toString(16)}${murmur3(text, 2).toString(16)}`;
   },
