@@ -23,14 +23,14 @@ const retriable = ["ShardUnavailable", "QuorumLost", "Unavailable", "KeyManagerU
 /** What a fleet of processes needs is installed: etcd and PostgreSQL. */
 export const fleetInstalled = (): boolean => etcdInstalled() && postgresBinaries() !== undefined;
 
-/** Asks again until it is so, for a minute or as often as `tries` says, ten times a second. */
-export async function until(what: string, probe: () => Promise<boolean>, tries = 600): Promise<void> {
+/** Asks again until it is so, ten times a second. What is not so after five minutes of that never will be. */
+export async function until(what: string, probe: () => Promise<boolean>): Promise<void> {
   let last: unknown;
   const failed = (error: unknown): false => {
     last = error;
     return false;
   };
-  for (let n = 0; n < tries; n++) {
+  for (let n = 0; n < 3000; n++) {
     if (await probe().catch(failed)) return;
     await wait(100);
   }
@@ -69,7 +69,7 @@ export interface StorageFleet {
   /** Reads what was acknowledged after the `since`-th try up to the `last`, and compares it. */
   checkAll(through: number, since?: number, last?: number): Promise<void>;
   /** Waits until every one of these nodes says that every node is healthy. */
-  healthy(among: readonly number[], tries?: number): Promise<void>;
+  healthy(among: readonly number[]): Promise<void>;
   /** Waits until a job is over. */
   finished(at: number, job: string): Promise<{ readonly state: string; readonly result: Readonly<Record<string, number>> }>;
   destroy(): Promise<void>;
@@ -203,27 +203,19 @@ export async function startFleet(
         expect(bytes.equals(contentOf(mine)), `${key} through ${names[through]}`).toBe(true);
       }
     },
-    healthy: (among, tries) =>
-      until(
-        "every node is healthy for everybody",
-        async () => {
-          const views = await Promise.all(
-            among.map(async (i) => (await fleet.http(i, "GET", "/ui/api/nodes")).body as { status: string }[]),
-          );
-          return views.every((view) => view.length >= among.length && view.every((n) => n.status === "healthy"));
-        },
-        tries,
-      ),
+    healthy: (among) =>
+      until("every node is healthy for everybody", async () => {
+        const views = await Promise.all(
+          among.map(async (i) => (await fleet.http(i, "GET", "/ui/api/nodes")).body as { status: string }[]),
+        );
+        return views.every((view) => view.length >= among.length && view.every((n) => n.status === "healthy"));
+      }),
     async finished(at, job) {
       let found: { state: string; result: Record<string, number> } | undefined;
-      await until(
-        "the job ends",
-        async () => {
-          found = (await fleet.http(at, "GET", `/ui/api/jobs/${job}`)).body;
-          return !["queued", "running"].includes(found?.state ?? "running");
-        },
-        1200,
-      );
+      await until("the job ends", async () => {
+        found = (await fleet.http(at, "GET", `/ui/api/jobs/${job}`)).body;
+        return !["queued", "running"].includes(found?.state ?? "running");
+      });
       return found as NonNullable<typeof found>;
     },
     async destroy() {
