@@ -1,3 +1,4 @@
 export { answer, beside, incoming, type Place } from "./answer.ts";
 export { handler, type NodeHandler, serve } from "./handler.ts";
 export { type Listener, listener } from "./listen.ts";
+export { acceptProxies, addressOf } from "./proxy-protocol.ts";

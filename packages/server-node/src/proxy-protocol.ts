@@ -76,6 +76,7 @@ const told = new WeakMap<Socket, string>();
 
 /** The address of the client of a connection, in the words of the PROXY protocol where its balancer speaks it. */
 export function addressOf(socket: Socket): string {
+  checkArgument("socket", socket, "object");
   return told.get(socket) ?? socket.remoteAddress ?? "";
 }
 
@@ -85,6 +86,9 @@ export function addressOf(socket: Socket): string {
  * closes the connections that have not begun yet.
  */
 export function acceptProxies(server: HttpServer, isProxy: (address: string) => boolean, timeout: number): () => void {
+  checkArgument("server", server, "object");
+  checkArgument("isProxy", isProxy, "function");
+  checkArgument("timeout", timeout, "number");
   const accept = server.listeners("connection") as ((this: HttpServer, socket: Socket) => void)[];
   /** By the address of the connection, which is what a TLS connection has in common with the one that it runs on. */
   const behind = new Map<string, string>();

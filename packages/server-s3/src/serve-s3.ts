@@ -3,6 +3,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { AddressInfo, Socket } from "node:net";
 import { type S3Server, type S3ServerOptions, storageErrorKind } from "@seneschal/core/storage";
 import { checkOptions, isCoded } from "@seneschal/kernel";
+import { acceptProxies, addressOf } from "@seneschal/server-node";
 import { actionsOf } from "./actions.ts";
 import { authenticateS3 } from "./authenticate.ts";
 import { authoriseS3, type BucketPolicies, openBucketPolicies } from "./authorise.ts";
@@ -36,6 +37,7 @@ export async function serveS3(options: S3ServerOptions): Promise<S3Server> {
     domain: "string?",
     websiteDomain: "string?",
     tls: "object?",
+    proxyProtocol: "function?",
     readTimeoutMs: "number?",
     idleTimeoutMs: "number?",
     maxConnections: "number?",
@@ -55,6 +57,8 @@ export async function serveS3(options: S3ServerOptions): Promise<S3Server> {
     tls === undefined
       ? createServer(timeouts)
       : createTlsServer({ ...timeouts, ...tls, minVersion: "TLSv1.2", handshakeTimeout: readTimeoutMs });
+  const dropWaiting =
+    options.proxyProtocol === undefined ? undefined : acceptProxies(server, options.proxyProtocol, readTimeoutMs);
   server.maxConnections = options.maxConnections ?? 4096;
   server.on("drop", () => options.onConnectionError?.("too_many"));
   const serve = (request: IncomingMessage, response: ServerResponse, waits: boolean) => {
@@ -84,6 +88,7 @@ export async function serveS3(options: S3ServerOptions): Promise<S3Server> {
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
+        dropWaiting?.();
       }),
   };
 }
@@ -98,7 +103,7 @@ async function handle(
   const { idleTimeoutMs = 60_000 } = options;
   const started = performance.now();
   const requestId = Buffer.from(options.random(8)).toString("hex").toUpperCase();
-  const address = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+  const address = addressOf(request.socket).replace(/^::ffff:/, "");
   const origin = { principal: "anonymous", address, request_id: requestId };
   const objects = options.objects(origin);
   const headers = headersOf(request);

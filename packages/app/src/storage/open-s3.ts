@@ -11,7 +11,16 @@ import { objectStore } from "./objects/object-store.ts";
 /** How the S3 port of a node is served: what is not the node's to give. */
 export type S3Settings = Pick<
   S3ServerOptions,
-  "host" | "port" | "domain" | "websiteDomain" | "signatureV2" | "tls" | "readTimeoutMs" | "idleTimeoutMs" | "maxConnections"
+  | "host"
+  | "port"
+  | "domain"
+  | "websiteDomain"
+  | "signatureV2"
+  | "tls"
+  | "proxyProtocol"
+  | "readTimeoutMs"
+  | "idleTimeoutMs"
+  | "maxConnections"
 >;
 
 /** Serves the buckets of a node by S3, counted and logged as its other gateways are. */

@@ -15,6 +15,7 @@ import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import {
   type BuiltService,
+  inRanges,
   openAuthorisation,
   type Platform,
   type RateLimits,
@@ -241,6 +242,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         websiteDomain: config.s3.website_domain,
         signatureV2: config.s3.signature_v2,
         ...secured,
+        ...(config.s3.proxy_protocol.length > 0 && { proxyProtocol: inRanges(config.s3.proxy_protocol) }),
         readTimeoutMs: config.s3.read_timeout,
         idleTimeoutMs: config.s3.idle_timeout,
         maxConnections: config.s3.max_connections,

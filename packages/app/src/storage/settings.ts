@@ -3,7 +3,16 @@ import { webhookKey } from "@seneschal/adapters/webhook";
 import { deviceClasses } from "@seneschal/core/storage";
 import * as z from "zod";
 import { s3Bucket } from "../platform/config/s3-bucket.ts";
-import { auditSinksSetting, duration, etcdSettings, file, rateSettings, secret, serverSettings } from "../platform/index.ts";
+import {
+  auditSinksSetting,
+  duration,
+  etcdSettings,
+  file,
+  isCidr,
+  rateSettings,
+  secret,
+  serverSettings,
+} from "../platform/index.ts";
 import { nfsSettings } from "./files/settings.ts";
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
@@ -52,6 +61,8 @@ export const storageSettings = z.strictObject({
       website_domain: domain.optional(),
       /** Takes signatures of Version 2 too, in header, URL and form: HMAC-SHA1 that covers no payload. */
       signature_v2: z.boolean().default(false),
+      /** Balancers that speak the PROXY protocol before every connection, by address or CIDR range. */
+      proxy_protocol: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
       /** Open connections at a time. */
       max_connections: z.int().min(1).max(1_000_000).default(4096),
     })

@@ -22,9 +22,14 @@ export interface S3Rig {
 
 /** A node with its S3 gateway on a loopback port, at real time so that real clients' signatures are fresh. */
 export async function openS3Rig(
-  options?: RigOptions & { readonly policy?: string; readonly gateway?: Partial<S3Settings>; readonly log?: Logger },
+  options?: RigOptions & {
+    readonly rig?: Rig;
+    readonly policy?: string;
+    readonly gateway?: Partial<S3Settings>;
+    readonly log?: Logger;
+  },
 ): Promise<S3Rig> {
-  const rig = await openRig(options);
+  const rig = options?.rig ?? (await openRig(options));
   rig.clock.set(Date.now());
   const credentials = createCredentials(rig.node.context, rig.vault);
   const keys = await credentials.create("alpha", operator);

@@ -59,6 +59,8 @@ export interface S3ServerOptions {
   readonly websiteDomain?: string | undefined;
   /** PEM. Absent: plaintext. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Whether the address of a connection is a balancer's that speaks the PROXY protocol; absent: none is. */
+  readonly proxyProtocol?: ((address: string) => boolean) | undefined;
   /** How long a handshake and the head of a request may take; default 30,000. */
   readonly readTimeoutMs?: number;
   /** How long a body may stand still, on its way in or out; default 60,000. */
