@@ -38,6 +38,7 @@ const waits = [
   "packages/adapters/src/log/settle-append.ts",
   "packages/adapters/src/log/circuit-breaker.ts",
   "packages/adapters/src/postgres/connect.ts",
+  "packages/adapters/src/postgres/migration/open-migratable.ts",
   "packages/app/src/platform/wait-for-needs.ts",
   "packages/app/src/storage/jobs/throttle.ts",
   "packages/cli/src/commands/ceremony.ts",

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { Migratable, MigratedRow, MigrationState, StoreErrorCode } from "@seneschal/kernel/ports";
 import type pg from "pg";
@@ -50,6 +51,14 @@ export function openMigratable(options: PostgresOptions, engineOf: (namespace: s
       const { code: sqlState } = error as { code?: string };
       throw new CodedError<StoreErrorCode>("store_unavailable", "the database did not answer", { sqlState }, error);
     });
+  const sessions = (): Promise<readonly string[]> =>
+    within(async (client) => {
+      const { rows } = await client.query<{ pid: number; address: string | null }>(
+        "select pid, host(client_addr) as address from pg_stat_activity where datname = current_database() and application_name = $1 order by pid",
+        [serviceName(namespace)],
+      );
+      return rows.map(({ pid, address }) => `session ${pid} from ${address ?? "the database's own machine"}`);
+    });
   return {
     tables: engine.names,
     state: () =>
@@ -57,14 +66,14 @@ export function openMigratable(options: PostgresOptions, engineOf: (namespace: s
         await checkServer(client);
         return engine.state(client);
       }),
-    openedBy: () =>
-      within(async (client) => {
-        const { rows } = await client.query<{ pid: number; address: string | null }>(
-          "select pid, host(client_addr) as address from pg_stat_activity where datname = current_database() and application_name = $1 order by pid",
-          [serviceName(namespace)],
-        );
-        return rows.map(({ pid, address }) => `session ${pid} from ${address ?? "the database's own machine"}`);
-      }),
+    async openedBy() {
+      // The server notices a moment later that a connection was closed: only who stays has it open.
+      for (let looks = 1; ; looks += 1) {
+        const open = await sessions();
+        if (open.length === 0 || looks === 30) return open;
+        await wait(100);
+      }
+    },
     fence: (move) =>
       within(async (client) => {
         checkFence(await engine.state(client), move);
