@@ -1,6 +1,7 @@
 """Custody, byte by byte: what docs/custody.md says of keys, cards, sealed shares and transcripts, with Python and `cryptography` 48 alone.
 
-    python custody.py TRANSCRIPT      what a stranger can say of it, as JSON; ends with 1 unless it holds
+    python custody.py TRANSCRIPT [KEY]    what a stranger can say of it, as JSON; ends with 1 unless it holds.
+                                          KEY: where a gateway dealt, the key that must have signed, base64
 
 That a line is an entry, its members each of its size, and the seats of step 3 it takes for granted. Variable time: for public values.
 """
@@ -319,6 +320,82 @@ def load(file):
         c.settle()
     return refused("empty") if c is None else c
 
+def lines_of(file):
+    """Each line's number and entry; None for what is not canonical."""
+    lines = file.split(b"\n")
+    for n, line in enumerate(lines[:-1] if lines[-1] == b"" else lines):
+        yield n, None if n == len(lines) - 1 else read_canonical(line)
+
+def seated(seats, total):
+    """Indexes in order, each of another identity."""
+    indexes = [seat["index"] for seat in seats]
+    return (indexes == sorted(set(indexes)) and max(indexes, default=0) <= total
+            and len({seat["identity_id"] for seat in seats}) == len(seats))
+
+def verify_dealt(file, gateway_key=None):
+    """What the bytes of a file say of a ceremony in which a gateway dealt."""
+    start = dealt = transcript = witness = None
+    seeds, shares, confirmed, status, prev, name, n = [], [], [], "open", text(bytes(32)), None, 0
+    refused = lambda reason: {"valid": False, "refused": {"entry": n, "reason": reason}}
+    for n, entry in lines_of(file):
+        if entry is None: return refused("not_canonical")
+        act, author = entry["act"], entry["author"]
+        kind, one = act["type"], {"index": act.get("index"), "identity_id": author}
+        if (kind == "start") != (start is None): return refused("start")
+        if start and entry["ceremony"] != name: return refused("other_ceremony")
+        if (entry["seq"], entry["prev"]) != (n, prev): return refused("chain")
+        holders = [seat for seat in dealt["seats"] if seat["identity_id"] == author] if dealt else []
+        key = (act if kind == "start" else start)["gateway_key"]
+        if kind == "confirmation":
+            if not holders or holders[0]["card"] is None: return refused("author")
+            key = holders[0]["card"]["signing_key"]
+        message = b"seneschal/custody-entry/v1\0" + jcs(without(entry, "signature"))
+        if not signed(b64(key), message, b64(entry["signature"])): return refused("signature")
+        if kind == "start":
+            start, name = act, entry["ceremony"]
+            if (act["threshold"] > act["total_shares"] or (act["required_shares"] > 0) != (act["kind"] == "rotated")
+                    or not seated(act["seats"], act["total_shares"])): return refused("seats")
+            if gateway_key and act["gateway_key"] != gateway_key: return refused("unknown_key")
+        elif kind == "confirmation":
+            if holders[0]["index"] in confirmed: return refused("repeated")
+            if (act["transcript"], act["public_key"]) != (transcript, dealt["crk"]["public_key"]): return refused("other_transcript")
+            confirmed = sorted([*confirmed, holders[0]["index"]])
+        elif status != "open": return refused("closed")
+        elif kind in ("seed", "share"):
+            if start["kind"] != {"seed": "password", "share": "rotated"}[kind]: return refused("order")
+            said = seeds if kind == "seed" else shares
+            if any(x["index"] == act["index"] or x["identity_id"] == author for x in said): return refused("repeated")
+            if kind == "seed":
+                if any(x["index"] == act["index"] and x["identity_id"] != author for x in start["seats"]): return refused("author")
+                if act["index"] > start["total_shares"]: return refused("seats")
+            said.append(one)
+        elif kind == "witness_named":
+            if start["kind"] not in ("witnessed", "rotated"): return refused("order")
+            if witness: return refused("repeated")
+            if act["identity_id"] in [author, *(x["identity_id"] for x in shares)]: return refused("author")
+            witness = act["identity_id"]
+        elif kind == "dealt":
+            enough = len(seeds) == (start["total_shares"] if start["kind"] == "password" else 0) and len(shares) >= start["required_shares"]
+            if not enough or (start["kind"] in ("witnessed", "rotated") and witness is None): return refused("order")
+            held = [{"index": x["index"], "identity_id": x["identity_id"]} for x in act["seats"]]
+            if not seated(held, start["total_shares"]) or any(x not in held for x in [*start["seats"], *seeds]): return refused("seats")
+            for seat in act["seats"]:
+                card = seat["card"]
+                if card and (card["org_id"], card["custodian_id"]) != (start["org_id"], seat["identity_id"]): return refused("card")
+            crk, points = act["crk"], [group(b64(c), True) for c in act["crk"]["commitments"]]
+            fits = ((crk["threshold"], crk["total_shares"]) == (start["threshold"], start["total_shares"])
+                    and len(points) == crk["threshold"] and len(crk["verifying_shares"]) == crk["total_shares"]
+                    and all(points) and crk["commitments"][0] == crk["public_key"]
+                    and all(same(group(b64(v)) or ZERO, at(points, i)) for i, v in enumerate(crk["verifying_shares"], 1)))
+            if not fits: return refused("crk")
+            if not all(card_holds(x["card"]) for x in act["seats"] if x["card"]): return refused("card")
+            status, dealt, transcript = "dealt", act, entry_hash(entry)
+        else: status = "ended"
+        prev = entry_hash(entry)
+    if start is None: return refused("empty")
+    return {"valid": True, "status": status, "transcript": transcript, "confirmed": confirmed,
+            "public_key": dealt and dealt["crk"]["public_key"]}
+
 def verify(file):
     """What the bytes of a file say."""
     c = load(file)
@@ -326,6 +403,9 @@ def verify(file):
     return {"valid": True, "status": c.status, "transcript": c.transcript, "blame": c.blame, "public_key": c.public_key}
 
 if __name__ == "__main__":
-    verdict = verify(open(sys.argv[1], "rb").read())
+    data = open(sys.argv[1], "rb").read()
+    entry = read_canonical(data.split(b"\n")[0]) or {}
+    dealt = entry.get("act", {}).get("kind") in ("dealt", "witnessed", "rotated", "password")
+    verdict = verify_dealt(data, *sys.argv[2:3]) if dealt else verify(data)
     print(json.dumps(verdict))
     sys.exit(not verdict["valid"])

@@ -53,7 +53,10 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
 
   const call = async (line: string, ...secrets: string[]) => {
     const host = scriptedHost({ cwd: dev.dir, secrets });
-    const code = await run([...line.split(" "), "--credentials", dev.credentials, "--json"], host);
+    const code = await run(
+      [...line.split(" "), ...(line.includes("--as") ? ["--credentials", dev.credentials] : []), "--json"],
+      host,
+    );
     return { code, json: () => host.json(), said: [...host.lines, ...host.errors].join("\n") };
   };
   /** What one person types, where the page has ada. */
@@ -174,5 +177,41 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
     expect(traffic.requests).toBeGreaterThan(30);
     for (const point of points) expect(recorded).toContain(point);
     expect(secretsIn(recorded, secrets)).toEqual([]);
+  });
+
+  test("what the gateway dealt is verified from its file, and confirmed by a custodian's own keys when the others read the same hash", async () => {
+    const [, dealt = ""] = page.split("## What a gateway deals");
+    const [GET = "", JUDGE = "", LOOK = "", SAY = ""] = [...dealt.matchAll(/^seneschal (.*)$/gm)].map(([, line]) => line ?? "");
+    const { organizations } = JSON.parse(await readFile(dev.credentials, "utf8"));
+    const globex = (line: string) => line.replace("acme", "globex").replaceAll("ada.", "hank.");
+    await done(globex(NEW).replace("ID", organizations.globex.admins.security_admin.id), PASSPHRASE, PASSPHRASE);
+    const { id: enrolment, fingerprint } = await done(globex(ENROLL));
+    const officer = "--as globex/super_admin";
+    const { id } = await done(`ceremony generate --shares 2 --threshold 2 ${officer}`);
+    const roles = ["security_admin", "auditor"];
+    for (const [i, role] of roles.entries())
+      await done(`ceremony seed ${id} --index ${i + 1} --name c${i} --as globex/${role}`, "a password of one's own");
+    for (const role of ["super_admin", "operations_admin"])
+      await done(`gateway confirm-custodian ${enrolment} --fingerprint ${fingerprint} --as globex/${role}`);
+    const finished = await done(`ceremony finish ${id} ${officer}`);
+    const crk = (finished["crk"] as { id: string }).id;
+    const { verifier_key: key } = await done(`gateway audit-checkpoint ${officer}`);
+    const typedWith = (line: string, hash = "") =>
+      globex(line).replace("CRK", crk).replace("VERIFIER_KEY", String(key)).replace("HASH", hash);
+    await done(typedWith(GET));
+    const verdict = await call(typedWith(JUDGE));
+    expect([verdict.code, verdict.json()]).toMatchObject([
+      0,
+      { kind: "password", confirmed: [], seats: [{ fingerprint }, { fingerprint: null }] },
+    ]);
+    const shown = await done(typedWith(LOOK));
+    expect(shown).toMatchObject({ confirmed: false, transcript: verdict.json()["transcript"] });
+    expect((await call(typedWith(SAY, "another"), PASSPHRASE)).code).toBe(1);
+    const hash = String(shown["transcript"]);
+    expect(await done(typedWith(SAY, hash), PASSPHRASE)).toMatchObject({ confirmed: true, indexes: [1], awaited: [] });
+    await done(typedWith(GET).replace("dealt --as", "confirmed --as"));
+    expect((await call(typedWith(JUDGE).replace("dealt", "confirmed"))).json()).toMatchObject({ confirmed: [1] });
+    expect((await call(`${typedWith(JUDGE).replace("dealt", "confirmed")} --confirmed`)).code).toBe(1);
+    expect((await call(typedWith(JUDGE).replace(String(key), "no-key"))).code).toBe(2);
   });
 });

@@ -25,7 +25,7 @@ export async function sweep(services: GatewayServices, background: Background, n
   await background.each("open ceremonies", services.read.list(ceremonies, "open_until", [], due), async ({ id, org_id }) => {
     await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
       const ceremony = await unit.get(ceremonies, id);
-      if (ceremony?.status === "pending") await endCeremony(unit, ceremony, { kind: "expire" });
+      if (ceremony?.status === "pending") await endCeremony(services, unit, ceremony, { kind: "expire" });
     });
   });
   await background.each(
@@ -35,7 +35,7 @@ export async function sweep(services: GatewayServices, background: Background, n
       await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
         const ceremony = await unit.get(generationCeremonies, id);
         const open = ceremony?.status === "pending" || ceremony?.status === "seeded";
-        if (ceremony !== undefined && open) endGeneration(unit, ceremony, { kind: "expire" });
+        if (ceremony !== undefined && open) await endGeneration(services, unit, ceremony, { kind: "expire" });
       });
     },
   );

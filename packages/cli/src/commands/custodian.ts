@@ -11,6 +11,7 @@ import {
   cardFingerprint,
   ceremonyStep,
   custodianCard,
+  type DealtReport,
   encodeTranscript,
   readCard,
   readKeyFile,
@@ -34,6 +35,7 @@ import { CodedError, isCoded } from "@seneschal/kernel";
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { isConnection, type KeptTranscript, withTranscript } from "../custodian-transcript.ts";
+import { confirmationEntry, dealtReport, dealtResult, dealtText } from "../dealt-transcript.ts";
 import { replaceFile } from "../durable-file.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
@@ -55,6 +57,7 @@ export const addCustodian: AddCommand = (program, context) => {
   addEnroll(custodian, context);
   addStart(custodian, context);
   addAct(custodian, context);
+  addConfirm(custodian, context);
 };
 
 /** `seneschal ceremony verify`: what a stranger can say of a transcript. Ends with 1 unless it holds, and is what was asked for. */
@@ -66,23 +69,101 @@ export function addVerify(ceremony: Command, { host, result, exit }: CommandCont
     .option("--card <files...>", "the cards of everybody who may take part; default: whoever proves to hold the keys of a card")
     .option("--active", "say no unless the key is active")
     .option("--crk <file>", "write the public half of the active key there, for seneschal sign")
-    .action(async (file: string, options: { card?: string[]; active?: boolean; crk?: string }) => {
-      const report = verified(await readBytes(host, file), await knownOf(host, options.card));
+    .option("--log-key <key>", "where a gateway dealt: the verifier key of its audit log, which must have signed")
+    .option("--confirmed", "where a gateway dealt: say no unless whoever holds a share has confirmed")
+    .action(async (file: string, options: VerifyOptions) => {
+      const bytes = await readBytes(host, file);
+      const knows = await knownOf(host, options.card);
+      const dealt = dealtReport(bytes, options.logKey);
+      if (dealt !== undefined) return verifyDealt({ host, result, exit }, dealt, options, knows);
+      if (options.logKey !== undefined || options.confirmed === true)
+        throw new CodedError("usage", "--log-key and --confirmed are of a ceremony in which a gateway dealt");
+      const report = verified(bytes, knows);
       if (!report.valid) {
         const { entry, reason } = report.refused;
         result({ valid: false, refused: report.refused }, `THE TRANSCRIPT DOES NOT HOLD: entry ${entry}, ${reason}`);
         return exit(exitCode.no);
       }
       const active = report.status === "active";
-      if (active && options.crk !== undefined) {
-        const crk = `${JSON.stringify(report.crk)}\n`;
-        await replaceFile(resolve(host.cwd, options.crk), options.crk, Buffer.from(crk), 0o644);
-      }
+      if (active) await writeCrk(host, options.crk, report.crk);
       const { view, ...told } = report;
       const key = active ? [`public key: ${report.crk?.public_key}`] : [];
       const lines = [`every entry holds; the ceremony is ${report.status}`, ...described(view), ...key, ...blameText(view)];
       result({ ...told, threshold: thresholdOf(view.start), starter: named(view.start.starter) }, lines.join("\n"));
       if (!active && (options.active === true || options.crk !== undefined)) exit(exitCode.no);
+    });
+}
+
+interface VerifyOptions {
+  readonly card?: string[];
+  readonly active?: boolean;
+  readonly crk?: string;
+  readonly logKey?: string;
+  readonly confirmed?: boolean;
+}
+
+/** What is said of a ceremony in which a gateway dealt. */
+async function verifyDealt(
+  { host, result, exit }: Pick<CommandContext, "host" | "result" | "exit">,
+  report: DealtReport,
+  { active, crk, logKey, confirmed }: VerifyOptions,
+  knows: Known | undefined,
+): Promise<void> {
+  const stranger = report.valid && report.standing.dealt?.seats.some(({ card }) => card !== null && knows?.(card) === false);
+  if (!report.valid || stranger === true) {
+    const refused = report.valid ? { entry: report.standing.entries - 1, reason: "unknown_card" } : report.refused;
+    result({ valid: false, refused }, `THE TRANSCRIPT DOES NOT HOLD: entry ${refused.entry}, ${refused.reason}`);
+    return exit(exitCode.no);
+  }
+  const { dealt, start, confirmed: said } = report.standing;
+  await writeCrk(host, crk, dealt?.crk);
+  result(dealtResult(report), dealtText(report, logKey !== undefined).join("\n"));
+  const missed = (active === true || crk !== undefined) && dealt === null;
+  if (missed || (confirmed === true && said.length < start.total_shares)) exit(exitCode.no);
+}
+
+async function writeCrk(host: Host, name: string | undefined, crk: CrkPublicJson | undefined): Promise<void> {
+  if (name === undefined || crk === undefined) return;
+  await replaceFile(resolve(host.cwd, name), name, Buffer.from(`${JSON.stringify(crk)}\n`), 0o644);
+}
+
+/** `seneschal custodian confirm`: one's own word on what a gateway dealt. */
+function addConfirm(custodian: Command, { host, result, exit }: CommandContext): void {
+  withModule(withConnection(custodian.command("confirm")))
+    .description("confirm, by one's own keys, the transcript of a key whose shares a gateway dealt; without --hash it is shown")
+    .argument("<crk>", "the key's id")
+    .requiredOption("--keys <file>", "one's key file")
+    .option("--log-key <key>", "the verifier key of the gateway's audit log, which must have signed the transcript")
+    .option("--hash <hash>", "the transcript's hash, as the others have read it out")
+    .action(async (id: string, options: ConnectionOptions & ModuleOption & { keys: string; logKey?: string; hash?: string }) => {
+      await connect(host, options, async (gateway) => {
+        const { bytes } = await gateway.getCrkTranscript({ params: { id }, query: {} });
+        const report = dealtReport(bytes, options.logKey);
+        if (report === undefined) throw new CodedError("usage", "no gateway dealt this key: seneschal custodian act confirms it");
+        if (!report.valid) {
+          const { entry, reason } = report.refused;
+          throw new CodedError("file_invalid", `the transcript does not hold from entry ${entry} on: ${reason}`, {
+            ...report.refused,
+          });
+        }
+        const shown = dealtText(report, options.logKey !== undefined);
+        const { transcript } = report.standing;
+        if (options.hash === undefined)
+          return result(
+            { confirmed: false, transcript },
+            [...shown, "read the hash to the others by another way; --hash the one that they read"].join("\n"),
+          );
+        if (options.hash !== transcript) {
+          result({ confirmed: false, transcript }, "THIS IS NOT THE TRANSCRIPT THAT THE OTHERS HAVE: nothing was confirmed");
+          return exit(exitCode.no);
+        }
+        const own = await openKeys(host, options.keys, options);
+        const entry = confirmationEntry(report, own, seconds());
+        own.keys.erase();
+        const said = await gateway.confirmCrkTranscript({ params: { id }, body: { entry: { ...entry, act: { ...entry.act } } } });
+        const awaited = said.awaited.length === 0 ? "all who have keys have confirmed" : `to confirm: ${said.awaited.join(", ")}`;
+        result({ confirmed: true, transcript, indexes: said.confirmed, awaited: said.awaited }, `confirmed; ${awaited}`);
+      });
     });
 }
 

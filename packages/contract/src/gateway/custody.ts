@@ -232,4 +232,24 @@ export const custodyRoutes = {
     }),
     produces: TRANSCRIPT_FILE,
   },
+  confirmCrkTranscript: {
+    ...route,
+    method: "POST",
+    path: "/api/v1/crk/:id/transcript",
+    summary: "A custodian's own word on the transcript by which the gateway dealt a key's shares: its signed confirmation",
+    action: "custody:submit",
+    params: idParam,
+    body: z.strictObject({ entry }),
+    bodyLimit,
+    reply: z
+      .object({
+        ceremony: z.string(),
+        entries: z.int(),
+        head: inBase64("Hash of the last entry"),
+        transcript: inBase64("Hash of the entry that dealt: what custodians confirm"),
+        confirmed: indexes,
+        awaited: indexes.meta({ description: "Indexes whose holders have enrolled keys and have not confirmed" }),
+      })
+      .meta({ id: "DealtTranscript" }),
+  },
 } as const satisfies Contract;

@@ -101,7 +101,8 @@ const seatNumber = wholeNumber(1, 255);
 const PACKAGE_BYTES = 32 + 32 + 16;
 const points = listOf(bytesOf(32), 2, 255);
 const seating = { type: only("start"), seats: listOf(isCard, 2, 255), witness: isCard, starter: isCard, expires_at: seconds };
-const crk = members({
+/** The public half of a key. Says nothing of whether its parts fit each other. */
+export const isCrk: Check = members({
   set_id: bytesOf(16),
   epoch: wholeNumber(1, 2 ** 32 - 2),
   threshold: wholeNumber(2, 255),
@@ -111,14 +112,24 @@ const crk = members({
   verifying_shares: points,
 });
 const deals = listOf(wholeNumber(0, 255), 2, 255);
-const confirmed = { transcript: bytesOf(32), public_key: bytesOf(32) };
+const said = { transcript: bytesOf(32), public_key: bytesOf(32) };
+
+/** Exactly the members of a custodian's confirmation. */
+export const isConfirmation: Check = members({ type: only("confirmation"), ...said });
 
 const SHAPES: Readonly<Record<string, readonly Check[]>> = {
   start: [
     members({ ...seating, kind: only("generate"), threshold: wholeNumber(2, 255) }),
-    members({ ...seating, kind: only("refresh"), crk }),
-    members({ ...seating, kind: only("reshare"), crk, deals, threshold: wholeNumber(2, 255), total_shares: wholeNumber(2, 255) }),
-    members({ ...seating, kind: only("repair"), crk, index: seatNumber, deals }),
+    members({ ...seating, kind: only("refresh"), crk: isCrk }),
+    members({
+      ...seating,
+      kind: only("reshare"),
+      crk: isCrk,
+      deals,
+      threshold: wholeNumber(2, 255),
+      total_shares: wholeNumber(2, 255),
+    }),
+    members({ ...seating, kind: only("repair"), crk: isCrk, index: seatNumber, deals }),
   ],
   join: [
     members({ type: only("join"), transport_key: bytesOf(32) }),
@@ -132,8 +143,8 @@ const SHAPES: Readonly<Record<string, readonly Check[]>> = {
   contribution: [members({ type: only("contribution"), sealed: bytesOf(PACKAGE_BYTES) })],
   complaint: [members({ type: only("complaint"), against: seatNumber, transport_secret: bytesOf(32) })],
   accepted: [members({ type: only("accepted") })],
-  confirmation: [members({ type: only("confirmation"), ...confirmed })],
-  witness: [members({ type: only("witness"), ...confirmed })],
+  confirmation: [isConfirmation],
+  witness: [members({ type: only("witness"), ...said })],
   end: [members({ type: only("end") })],
 };
 

@@ -43,14 +43,14 @@ export const isEntry: Check = members({
 });
 
 /** Base64 SHA-256 over `seneschal/custody-chain/v1 || 0x00 || JCS(entry)`, the signature included. */
-export function entryHash(provider: Pick<CryptoProvider, "hash">, entry: TranscriptEntry): string {
+export function entryHash(provider: Pick<CryptoProvider, "hash">, entry: object): string {
   checkArgument("provider", provider, "object");
   checkArgument("entry", entry, "object");
   return base64(provider.hash("sha256", utf8(`seneschal/custody-chain/v1\0${canonicalJson(entry)}`)));
 }
 
 /** The bytes that an entry's author signs. */
-export function entryBytes({ signature: _, ...signed }: TranscriptEntry): Uint8Array {
+export function entryBytes({ signature: _, ...signed }: { readonly signature: string }): Uint8Array {
   return signingBytes("custodyEntry", signed);
 }
 

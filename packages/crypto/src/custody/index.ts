@@ -25,6 +25,20 @@ export { CeremonyState } from "./ceremony-state.ts";
 export { type CustodianCard, cardFingerprint, custodianCard, readCard } from "./custodian-card.ts";
 export { CustodianKeys } from "./custodian-keys.ts";
 export { thresholdOf } from "./dealing.ts";
+export {
+  admitDealtEntry,
+  type DealtAct,
+  type DealtEntry,
+  type DealtKind,
+  type DealtRefusal,
+  type DealtReport,
+  type DealtSeat,
+  type DealtStanding,
+  type DealtStart,
+  dealtEntry,
+  isDealtTranscript,
+  verifyDealtTranscript,
+} from "./dealt-transcript.ts";
 export { entryHash, signEntry, type TranscriptEntry } from "./entry.ts";
 export { type AnsweredSeal, type KeyFileRefusal, openKeyFile, readKeyFile, sealKeyFile } from "./key-file.ts";
 export {

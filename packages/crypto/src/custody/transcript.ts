@@ -7,7 +7,7 @@ import { type CrkPublicJson, crkToJson } from "../threshold/crk.ts";
 import type { StartAct } from "./act.ts";
 import { type AdmissionOptions, admitEntry, type EntryRefusal } from "./admit-entry.ts";
 import { cardFingerprint } from "./custodian-card.ts";
-import { MAX_ENTRY_BYTES, type TranscriptEntry } from "./entry.ts";
+import { MAX_ENTRY_BYTES } from "./entry.ts";
 import { shareAfter, shareBefore } from "./parts.ts";
 import type { Blame, TranscriptView } from "./transcript-view.ts";
 
@@ -47,7 +47,7 @@ export type TranscriptReport =
     };
 
 /** The transcript's file: one line of canonical JSON for each entry, each ended by a line feed. */
-export function encodeTranscript(entries: readonly TranscriptEntry[]): Uint8Array {
+export function encodeTranscript(entries: readonly object[]): Uint8Array {
   checkArgument("entries", entries, "array");
   return utf8(entries.map((entry) => `${canonicalJson(entry)}\n`).join(""));
 }
@@ -76,7 +76,7 @@ export function verifyTranscript(
   checkArgument("provider", provider, "object");
   let view: TranscriptView | undefined;
   let at = 0;
-  for (const read of source instanceof Uint8Array ? lines(source) : source.map((value) => ({ value }))) {
+  for (const read of source instanceof Uint8Array ? transcriptLines(source) : source.map((value) => ({ value }))) {
     if ("reason" in read) return refused(at, read.reason);
     const admission = admitEntry(provider, view, read.value, options);
     if (!admission.admitted) return refused(at, admission.reason);
@@ -114,7 +114,9 @@ function report(provider: CryptoProvider, view: TranscriptView): TranscriptRepor
 }
 
 /** One line at a time, so that a hostile file costs what its good part costs. */
-function* lines(bytes: Uint8Array): Generator<{ readonly value: unknown } | { readonly reason: "too_large" | "not_canonical" }> {
+export function* transcriptLines(
+  bytes: Uint8Array,
+): Generator<{ readonly value: unknown } | { readonly reason: "too_large" | "not_canonical" }> {
   if (bytes.length > MAX_BYTES) return yield { reason: "too_large" };
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(LINE_FEED, start);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fromBase64, fromHex, nobleCrypto, utf8 } from "@seneschal/crypto";
-import { openKeyFile, readCard, verifyTranscript } from "@seneschal/crypto/custody";
+import { openKeyFile, readCard, verifyDealtTranscript, verifyTranscript } from "@seneschal/crypto/custody";
 import { openShare } from "@seneschal/crypto/threshold";
 import { expect, test } from "vitest";
 import { name } from "../../src/custody/shape.ts";
@@ -41,4 +41,11 @@ test.each(vectors.transcripts)("transcript: $name", ({ lines, verdict }) => {
   if (!report.valid) return expect({ valid: false, refused: report.refused }).toEqual(verdict);
   const { status, transcript = null, blame = null, crk } = report;
   expect({ valid: true, status, transcript, blame, public_key: crk?.public_key ?? null }).toEqual(verdict);
+});
+
+test.each(vectors.dealt.transcripts)("transcript of what a server dealt: $name", ({ lines, verdict }) => {
+  const report = verifyDealtTranscript(nobleCrypto, utf8(lines), { gatewayKey: vectors.dealt.gateway_key });
+  if (!report.valid) return expect({ valid: false, refused: report.refused }).toEqual(verdict);
+  const { status, transcript, confirmed, dealt } = report.standing;
+  expect({ valid: true, status, transcript, confirmed, public_key: dealt?.crk.public_key ?? null }).toEqual(verdict);
 });

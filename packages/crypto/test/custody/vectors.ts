@@ -15,6 +15,7 @@ import {
   sealKeyFile,
   type TranscriptEntry,
   tokenSeal,
+  verifyDealtTranscript,
   verifyTranscript,
 } from "@seneschal/crypto/custody";
 import { signingBytes } from "@seneschal/crypto/signing";
@@ -23,6 +24,7 @@ import { packageInfo, sealPackage } from "../../src/custody/ceremony-package.ts"
 import { sealedFor, transportKey } from "../../src/custody/transcript-view.ts";
 import { xeddsaSign } from "../../src/custody/xeddsa.ts";
 import { Point, readPoint } from "../../src/threshold/scalar-field.ts";
+import { confirmation, confirmedBy, dealtBy, gateway } from "./dealt-rig.ts";
 import { begun, CEREMONY, person, refreshOf, repairOf, reshareOf, startOf } from "./rig.ts";
 
 const transcriptOf = (name: string, entries: readonly TranscriptEntry[]) => fileOf(name, fromUtf8(encodeTranscript(entries)));
@@ -265,6 +267,43 @@ export async function custodyVectors() {
         ...entries.slice(0, 4),
         { ...entries[4]!, signature: entries[3]!.signature },
       ]),
+    ],
+    dealt: dealtVectors(),
+  };
+}
+
+/** Transcripts of ceremonies in which a server deals, and what is said of each. */
+function dealtVectors() {
+  const file = (name: string, entries: readonly object[], change = (lines: string) => lines) => {
+    const lines = change(fromUtf8(encodeTranscript(entries)));
+    const report = verifyDealtTranscript(nobleCrypto, utf8(lines), { gatewayKey: gateway.key });
+    if (!report.valid) return { name, lines, verdict: { valid: false, refused: report.refused } };
+    const { status, transcript, confirmed, dealt } = report.standing;
+    const public_key = dealt?.crk.public_key ?? null;
+    return { name, lines, verdict: { valid: true, status, transcript, confirmed, public_key } };
+  };
+  const whole = confirmedBy("rotated").entries;
+  const forged = dealtBy("witnessed");
+  forged.say({ author: "ada", act: confirmation(forged), keys: person("ada").keys });
+  const [start] = dealtBy("dealt").entries;
+  const [, confirmed] = [forged.entries.slice(0, -1), forged.entries.at(-1)!];
+  return {
+    gateway_key: gateway.key,
+    transcripts: [
+      ...(["dealt", "witnessed", "rotated", "password"] as const).map((kind) =>
+        file(`${kind}, confirmed`, confirmedBy(kind).entries),
+      ),
+      file("a password ceremony that is open", dealtBy("password").entries.slice(0, 3)),
+      file("an entry is left out", [...whole.slice(0, 2), ...whole.slice(3)]),
+      file(
+        "an act is another",
+        whole.map((entry) => (entry.act.type === "share" ? { ...entry, act: { ...entry.act, index: 2 } } : entry)),
+      ),
+      file("a confirmation is signed by another", [...forged.entries.slice(0, -1), { ...confirmed, author: "bob" }]),
+      file("dealt without the witness", [...whole.slice(0, 3), ...whole.slice(4)]),
+      file("another gateway's key", [{ ...start!, act: { ...start!.act, gateway_key: person("ada").card.signing_key } }]),
+      file("nothing", []),
+      file("the last line does not end", whole, (lines) => lines.slice(0, -1)),
     ],
   };
 }

@@ -1,7 +1,7 @@
 import type { Contract, Hooks, Route } from "@seneschal/contract";
 import { notFound, requireRestorable } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
-import { type Call, currentCrk, type EntityReading, organizations } from "../ground/index.ts";
+import { type Call, crks, currentCrk, type EntityReading, organizations } from "../ground/index.ts";
 import { backups, readBackupFile } from "../oversight/index.ts";
 import { replicaId, replicas } from "../partners/index.ts";
 import type { GatewayServices } from "../services.ts";
@@ -18,6 +18,9 @@ const own: Readonly<Record<string, Find>> = {
     const [invited] = await read.list(invitations, "pending", [id, principal.org]);
     const offered = await read.get(replicas, replicaId(id, principal.org));
     if (invited === undefined && offered === undefined) await findWorkspace(read, id, principal.org);
+  },
+  async "/api/v1/crk/:id"({ read }, { principal, params: { id = "" } }) {
+    if ((await read.get(crks, id))?.org_id !== principal.org) throw notFound("root key");
   },
   async "/api/v1/crk/shares/:crk_id"({ read }, { principal, params }) {
     if ((await currentCrk(read, principal.org))?.id !== params["crk_id"]) throw notFound("share");

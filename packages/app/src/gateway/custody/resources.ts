@@ -6,6 +6,7 @@ import { custodians } from "./custodians/collections.ts";
 import { custodianHandlers } from "./custodians/handlers.ts";
 import { custodyCeremonies, custodyEntries, custodyParts } from "./custody-ceremonies/collections.ts";
 import { custodyCeremonyHandlers } from "./custody-ceremonies/handlers.ts";
+import { dealtEntries, dealtTranscripts } from "./dealt-transcripts/collections.ts";
 import { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
 import { generationCeremonyHandlers } from "./generation-ceremonies/handlers.ts";
 import { recoveries, recoveryShares } from "./recovery/collections.ts";
@@ -31,6 +32,8 @@ export const custodyCollections: readonly AnyCollection[] = [
   custodyCeremonies,
   custodyEntries,
   custodyParts,
+  dealtEntries,
+  dealtTranscripts,
   encryptedShares,
   generationCeremonies,
   heldKeys,

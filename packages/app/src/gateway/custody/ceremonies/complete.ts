@@ -3,6 +3,7 @@ import { crkToJson } from "@seneschal/crypto/threshold";
 import { base64, bytes, crks, crkView, type GatewayUnit, requireCrk, type StoredCrk, utf8 } from "../../ground/index.ts";
 import { activeHolders, asKnownNow } from "../../people/index.ts";
 import { type Dealing, type DealtShare, dealtShares, storeNewCrk } from "../crk/deal.ts";
+import { type Recorded, recordDealt } from "../dealt-transcripts/record.ts";
 import type { CustodyServices } from "../services.ts";
 import { sharesOfCeremony } from "./collections.ts";
 
@@ -11,6 +12,8 @@ export interface CeremonyOutcome {
   readonly result: string;
   readonly crk: ReturnType<typeof crkView> | null;
   readonly shares: readonly DealtShare[];
+  /** Where new shares were dealt: what its transcript says. */
+  readonly recorded?: Recorded;
 }
 
 /** Those whom the start named for the new shares; throws `STATE_CONFLICT` when one of them has left meanwhile. */
@@ -38,7 +41,8 @@ export async function carryOut(
     if (dealt === undefined) throw new Error("a generate ceremony needs key material");
     const crk = await storeNewCrk(services, unit, ceremony.org_id, dealt, await stillThere(unit, ceremony));
     const { shares } = await dealt.material();
-    return { result: crk.public_key, crk: crkView(crk), shares: dealtShares(services, crk, shares, now) };
+    const recorded = await recordDealt(services, unit, ceremony.id, crk);
+    return { result: crk.public_key, crk: crkView(crk), shares: dealtShares(services, crk, shares, now), recorded };
   }
   const crk = await requireCrk(unit, ceremony.org_id);
   const shares = await sharesOfCeremony.open(services, unit, ceremony);
@@ -77,7 +81,8 @@ export async function carryOut(
       unit.put(crks, crk.id, rotated);
       const out = dealtShares(services, rotated, next.shares, now);
       for (const share of next.shares) share.erase();
-      return { result: rotated.public_key, crk: crkView(rotated), shares: out };
+      const recorded = await recordDealt(services, unit, ceremony.id, rotated);
+      return { result: rotated.public_key, crk: crkView(rotated), shares: out, recorded };
     }
     default:
       return ceremony.operation satisfies never;

@@ -13,6 +13,7 @@ import {
   requireAnother,
 } from "../../people/index.ts";
 import { dealing } from "../crk/deal.ts";
+import { recordAct } from "../dealt-transcripts/record.ts";
 import type { CustodyServices } from "../services.ts";
 import { ceremonies, sharesOfCeremony } from "./collections.ts";
 import { carryOut } from "./complete.ts";
@@ -71,9 +72,10 @@ export const ceremonyHandlers: Handlers<Routes, CustodyServices> = {
       }
       await sharesOfCeremony.hold(services, unit, ceremony, share);
       unit.put(ceremonies, ceremony.id, state);
+      const recorded = await recordAct(services, unit, ceremony.id, { type: "share", index: body.index });
       unit.record({
         type: "crk.ceremony",
-        metadata: { ceremony_id: ceremony.id, operation: ceremony.operation, event: "share", index: body.index },
+        metadata: { ceremony_id: ceremony.id, operation: ceremony.operation, event: "share", index: body.index, ...recorded },
       });
     });
   },
@@ -95,12 +97,19 @@ export const ceremonyHandlers: Handlers<Routes, CustodyServices> = {
         part,
         "the witness must be neither the caller nor a submitter",
       );
-      const outcome = await carryOut(services, unit, ceremony, dealt);
+      const named = await recordAct(services, unit, ceremony.id, { type: "witness_named", identity_id: witness });
+      const { recorded = named, ...outcome } = await carryOut(services, unit, ceremony, dealt);
       unit.put(ceremonies, ceremony.id, state);
       sharesOfCeremony.erase(unit, ceremony);
       unit.record({
         type: auditType[ceremony.operation],
-        metadata: { ceremony_id: ceremony.id, witness, witness_confirmed: false, indexes: ceremony.submitted_indexes },
+        metadata: {
+          ceremony_id: ceremony.id,
+          witness,
+          witness_confirmed: false,
+          indexes: ceremony.submitted_indexes,
+          ...recorded,
+        },
       });
       return { ceremony: ceremonyView(state, now), ...outcome, shares: [...outcome.shares] };
     });
@@ -108,7 +117,7 @@ export const ceremonyHandlers: Handlers<Routes, CustodyServices> = {
 
   async cancelCeremony(services, { principal, params, now, requestId }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
-      await endCeremony(unit, await find(unit, params.id, principal.org), { kind: "cancel" });
+      await endCeremony(services, unit, await find(unit, params.id, principal.org), { kind: "cancel" });
     });
   },
 };

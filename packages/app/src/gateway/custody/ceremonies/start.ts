@@ -10,6 +10,7 @@ import {
 } from "@seneschal/core/keys";
 import { crks, currentCrk, type GatewayUnit, requireCrk } from "../../ground/index.ts";
 import { admins, custodiansNamed } from "../../people/index.ts";
+import { beginTranscript, type Recorded, seatsKept } from "../dealt-transcripts/record.ts";
 import type { CustodyServices } from "../services.ts";
 import { ceremonies } from "./collections.ts";
 
@@ -136,6 +137,19 @@ async function store(
   const id = services.newId(now);
   const ceremony = startCeremony({ id, org: principal.org, by: principal.id, ...facts }, now, services.config.lifetimes.ceremony);
   unit.insert(ceremonies, id, ceremony);
-  unit.record({ type: "crk.ceremony", metadata: { ceremony_id: id, operation: facts.operation, event: "started" } });
+  const recorded = await began(services, unit, ceremony);
+  unit.record({
+    type: "crk.ceremony",
+    metadata: { ceremony_id: id, operation: facts.operation, event: "started", ...recorded },
+  });
   return ceremony;
+}
+
+/** The transcript of a ceremony that will deal; what only uses a key has none. */
+async function began(services: CustodyServices, unit: GatewayUnit, ceremony: Ceremony): Promise<Recorded> {
+  const { id, org_id, operation, threshold, total_shares, required_shares, custodians = [] } = ceremony;
+  if (operation !== "generate" && operation !== "rotate") return {};
+  const kind = operation === "generate" ? "witnessed" : "rotated";
+  const seats = seatsKept(custodians);
+  return beginTranscript(services, unit, id, { kind, org_id, threshold, total_shares, required_shares, seats });
 }

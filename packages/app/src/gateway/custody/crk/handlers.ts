@@ -5,6 +5,7 @@ import { base64, bytes, crks, crkView, currentCrk, ownOrganization, requireCrk, 
 import { asKnownNow, custodiansNamed } from "../../people/index.ts";
 import { startRotation } from "../ceremonies/start.ts";
 import { ceremonyView } from "../ceremonies/view.ts";
+import { beginTranscript, recordDealt, seatsKept } from "../dealt-transcripts/record.ts";
 import type { CustodyServices } from "../services.ts";
 import { dealing, dealtShares, storeNewCrk } from "./deal.ts";
 
@@ -18,9 +19,15 @@ export const crkHandlers: Handlers<Routes, CustodyServices> = {
       const crk = await services.transact({ principal, now, requestId }, async (unit) => {
         const custodians = await custodiansNamed(unit, org, body.custodians, body.total_shares);
         const made = await storeNewCrk(services, unit, org, dealt, custodians);
+        const { threshold, total_shares } = made;
+        const ceremony_id = services.newId(now);
+        const seats = seatsKept(custodians);
+        const terms = { kind: "dealt", org_id: org, threshold, total_shares, required_shares: 0, seats } as const;
+        await beginTranscript(services, unit, ceremony_id, terms);
+        const recorded = await recordDealt(services, unit, ceremony_id, made);
         unit.record({
           type: "crk.generate",
-          metadata: { crk_id: made.id, threshold: made.threshold, total_shares: made.total_shares },
+          metadata: { crk_id: made.id, ceremony_id, threshold, total_shares, ...recorded },
         });
         return made;
       });

@@ -28,6 +28,9 @@ import {
 import { crks, currentCrk, every, type GatewayUnit, type PageRequest, type Reader, requireCrk } from "../../ground/index.ts";
 import { personNamed } from "../../people/index.ts";
 import { activeCustodians, custodiansLeft, enrolledAs, requireActiveCustodians, requireHolder } from "../custodians/handlers.ts";
+import { dealtTranscripts } from "../dealt-transcripts/collections.ts";
+import { confirmDealt } from "../dealt-transcripts/confirm.ts";
+import { dealtFile } from "../dealt-transcripts/record.ts";
 import { holdsOffice } from "../office.ts";
 import type { CustodyServices } from "../services.ts";
 import { activate, keyOf, requireHeld } from "./activate.ts";
@@ -50,6 +53,7 @@ type Routes = Pick<
   | "appendCustodyEntry"
   | "cancelCustodyCeremony"
   | "getCrkTranscript"
+  | "confirmCrkTranscript"
 >;
 
 /** The enrolments without which a ceremony cannot come to its end. */
@@ -245,6 +249,8 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
   },
 
   async getCustodyTranscript(services, { principal, params }) {
+    const dealt = await services.read.get(dealtTranscripts, params.id);
+    if (dealt !== undefined && dealt.org_id === principal.org && holdsOffice(principal)) return dealtFile(services, dealt);
     return transcriptFile(services, await find(services.read, params.id, principal));
   },
 
@@ -314,7 +320,19 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
     if (crk === undefined || crk.org_id !== principal.org) throw notFound("root key");
     const { version = crk.version } = query;
     const [ceremony] = await services.read.list(custodyCeremonies, "by_crk", [crk.id, version], { limit: 1 });
-    if (ceremony === undefined) throw notFound("transcript");
-    return transcriptFile(services, ceremony);
+    if (ceremony !== undefined) return transcriptFile(services, ceremony);
+    const [dealt] = await services.read.list(dealtTranscripts, "by_crk", [crk.id, version], { limit: 1 });
+    if (dealt === undefined) throw notFound("transcript");
+    return dealtFile(services, dealt);
+  },
+
+  async confirmCrkTranscript(services, { principal, params, body, now, requestId }) {
+    const { standing } = await services.transact({ principal, now, requestId }, (unit) =>
+      confirmDealt(services, unit, params.id, body.entry),
+    );
+    const { ceremony, entries, head, transcript, dealt, confirmed } = standing;
+    const able = (dealt?.seats ?? []).filter(({ card }) => card !== null).map(({ index }) => index);
+    const awaited = able.filter((index) => !confirmed.includes(index));
+    return { ceremony, entries, head, transcript: transcript ?? "", confirmed: [...confirmed], awaited };
   },
 };

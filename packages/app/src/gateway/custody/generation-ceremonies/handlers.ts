@@ -24,6 +24,7 @@ import {
 } from "../../ground/index.ts";
 import { activeHolders, asKnownNow, custodiansNamed, holderCalling } from "../../people/index.ts";
 import { dealing, storeNewCrk } from "../crk/deal.ts";
+import { beginTranscript, recordAct, recordDealt, seatsKept } from "../dealt-transcripts/record.ts";
 import type { CustodyServices } from "../services.ts";
 import {
   type EncryptedShare,
@@ -83,7 +84,10 @@ export const generationCeremonyHandlers: Handlers<Routes, CustodyServices> = {
       const { crk_id } = await ensureOrganization(unit, org, "crk");
       if (crk_id !== null) throw refusal("CRK_EXISTS", "the organisation has a customer root key already");
       unit.insert(generationCeremonies, id, started);
-      unit.record({ type: "crk.ceremony", metadata: { ceremony_id: id, operation: "generate", event: "started" } });
+      const seats = seatsKept(custodians);
+      const terms = { kind: "password", org_id: org, threshold, total_shares, required_shares: 0, seats } as const;
+      const recorded = await beginTranscript(services, unit, id, terms);
+      unit.record({ type: "crk.ceremony", metadata: { ceremony_id: id, operation: "generate", event: "started", ...recorded } });
       return started;
     });
     return view(services.read, ceremony, now);
@@ -108,9 +112,10 @@ export const generationCeremonyHandlers: Handlers<Routes, CustodyServices> = {
         sealed,
       });
       unit.put(generationCeremonies, ceremony.id, state);
+      const recorded = await recordAct(services, unit, ceremony.id, { type: "seed", index });
       unit.record({
         type: "crk.ceremony",
-        metadata: { ceremony_id: ceremony.id, operation: "generate", event: "seed", index },
+        metadata: { ceremony_id: ceremony.id, operation: "generate", event: "seed", index, ...recorded },
       });
     });
   },
@@ -135,9 +140,11 @@ export const generationCeremonyHandlers: Handlers<Routes, CustodyServices> = {
       }
       eraseHeldKeys(unit, ceremony);
       unit.put(generationCeremonies, ceremony.id, state);
+      const { threshold, total_shares } = crk;
+      const recorded = await recordDealt(services, unit, ceremony.id, crk);
       unit.record({
         type: "crk.generate",
-        metadata: { crk_id: crk.id, ceremony_id: ceremony.id, threshold: crk.threshold, total_shares: crk.total_shares },
+        metadata: { crk_id: crk.id, ceremony_id: ceremony.id, threshold, total_shares, ...recorded },
       });
       return state;
     });
@@ -147,7 +154,7 @@ export const generationCeremonyHandlers: Handlers<Routes, CustodyServices> = {
 
   async cancelGenerationCeremony(services, { principal, params, now, requestId }) {
     await services.transact({ principal, now, requestId }, async (unit) =>
-      endGeneration(unit, await find(unit, params.id, principal.org), { kind: "cancel" }),
+      endGeneration(services, unit, await find(unit, params.id, principal.org), { kind: "cancel" }),
     );
   },
 

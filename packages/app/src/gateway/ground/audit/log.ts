@@ -88,6 +88,8 @@ export interface AuditLog {
   damaged(): readonly AuditFinding[];
   /** Signs what can be at the start: damage is reported, and keeps no organisation from working. */
   open(): Promise<void>;
+  /** The key that signs checkpoints, for what else the instance answers for. Throws `service_unavailable` while it is not to be had. */
+  key(unit: Unit): Promise<Pick<LogKey, "note" | "sign">>;
   checkpoint(stream: string): Promise<SignedCheckpoint | undefined>;
   /**
    * Proves what is claimed when the newest checkpoint's size is known (what `claimOf` throws is thrown), from stored hashes of the tree: O(log n) reads. The
@@ -366,6 +368,14 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     gaps: signedGaps,
     acceptGap,
     damaged: () => [...damage.values()],
+    async key(unit) {
+      try {
+        return await openKey(unit);
+      } catch (error) {
+        if (!(error instanceof AuditTampered)) throw error;
+        throw new CodedError("service_unavailable", "the audit log's key is not the one that it was", {}, error);
+      }
+    },
     async open() {
       await trySeal();
     },
