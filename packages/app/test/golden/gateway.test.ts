@@ -56,6 +56,8 @@ const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
     "custody_ceremonies",
     "custody_entries",
     "custody_parts",
+    "dealt_entries",
+    "dealt_transcripts",
     "deletion_consents",
     "edge_syncs",
     "emergency_acts",
