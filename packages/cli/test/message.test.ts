@@ -92,4 +92,31 @@ describe("a message from a card to a card", () => {
     const { json } = await send("x", (line) => line.replace("hank.card", "mixed.card"));
     expect(json()).toMatchObject({ error: { code: "custody_invalid" } });
   });
+
+  test("is sealed to a card that the gateways give, once its holder agrees; a fingerprint that the person did not read writes nothing", async () => {
+    const [, cards = ""] = page.split("### Cards of a partner's people");
+    const [SHARE = "", GET = "", AGAIN = ""] = [...cards.matchAll(/^seneschal (.*)$/gm)].map(([, line]) => line ?? "");
+    const hank = JSON.parse(await readFile(join(dev.dir, "hank.card"), "utf8"));
+    const done = async (line: string) => {
+      const answer = await call(line);
+      expect(answer.code, `${line}: ${answer.said}`).toBe(0);
+      return answer.json();
+    };
+    const { id, fingerprint } = await done(`custodian enroll hank.keys --as ${people.hank}`);
+    for (const role of ["security_admin", "operations_admin"])
+      await done(`gateway confirm-custodian ${id} --fingerprint ${fingerprint} --as globex/${role}`);
+    const get = GET.replace("ID", hank.custodian_id).replace("hank.card", "got.card");
+    const again = (hex: string) =>
+      AGAIN.replace("ID", hank.custodian_id).replace("hank.card", "got.card").replace("FINGERPRINT", hex);
+    expect((await call(get)).json()).toMatchObject({ error: { code: "NOT_FOUND" } });
+    await done(SHARE.replace("ENROLLMENT", String(id)));
+    expect((await call(again("00".repeat(32)))).code).toBe(1);
+    await expect(stat(join(dev.dir, "got.card"))).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await done(get)).toMatchObject({ written: true, fingerprint, other: null });
+    expect(JSON.parse(await readFile(join(dev.dir, "got.card"), "utf8"))).toEqual(hank);
+    expect(JSON.parse(await readFile(join(dev.dir, "hank.statement"), "utf8"))).toMatchObject({ statement: { card: hank } });
+    await done(again(String(fingerprint)));
+    const sent = await send("sealed to a card that was asked for", (line) => line.replace("hank.card", "got.card"));
+    expect((await read(sent.json()["id"], "hank", "ada")).json()).toMatchObject({ text: "sealed to a card that was asked for" });
+  });
 });

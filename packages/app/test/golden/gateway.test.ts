@@ -64,6 +64,7 @@ const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
     "instances",
     "log_witnesses",
     "message_receipts",
+    "seen_cards",
     "spent_nonces",
     "witnessed_logs",
   ],

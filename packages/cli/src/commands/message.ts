@@ -1,10 +1,13 @@
+import { resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { base64, fromBase64 } from "@seneschal/crypto";
-import { type CustodianCard, type CustodianKeys, cardFingerprint, readCard } from "@seneschal/crypto/custody";
+import { type CustodianCard, type CustodianKeys, cardFingerprint, readCard, readCardStatement } from "@seneschal/crypto/custody";
 import { type MessageEnvelope, openMessage, sealMessage } from "@seneschal/crypto/hpke";
 import { CodedError } from "@seneschal/kernel";
 import type { CommandContext } from "../command-context.ts";
+import { replaceFile } from "../durable-file.ts";
+import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";
 import { type ModuleOption, openKeys, withModule } from "../key-file.ts";
@@ -17,7 +20,54 @@ export const addMessage: AddCommand = (program, context) => {
   const message = program.command("message").description("messages that no gateway on the way can read, by one's own keys");
   addSend(message, context);
   addRead(message, context);
+  addCard(message, context);
 };
+
+/** `seneschal message card`: somebody's card by the gateways, as their organisation states it. */
+function addCard(message: Parameters<typeof withConnection>[0], { host, result, exit }: CommandContext): void {
+  withConnection(message.command("card"))
+    .description(
+      "the card of a person of this or another organisation, who has agreed to that; compare its fingerprint with them",
+    )
+    .argument("<person>", "the organisation, a slash and the id of the person's identity there")
+    .requiredOption("--out <file>", "write the card there")
+    .option("--statement <file>", "keep the organisation's signed statement: the evidence, should it give another card one day")
+    .option("--fingerprint <hex>", "as the person has read it out: takes no other card, and this one after another was seen")
+    .action(async (person: string, options: ConnectionOptions & { out: string; statement?: string; fingerprint?: string }) => {
+      const [, org_id, identity_id] = /^([^/]+)\/(.+)$/.exec(person) ?? [];
+      if (org_id === undefined || identity_id === undefined)
+        throw new CodedError("usage", `${person} is not an organisation, a slash and an identity`);
+      const got = await connect(host, options, (gateway) => gateway.partnerCard({ params: { org_id, identity_id } }));
+      const { statement, other } = got;
+      const { card } = readCardStatement(nodeCrypto, statement, {
+        signingKey: fromBase64(got.signing_key),
+        org: org_id,
+        identity: identity_id,
+        forOrg: statement.for_org_id,
+        at: Math.floor(Date.now() / 1000),
+      });
+      const fingerprint = cardFingerprint(nodeCrypto, card);
+      const told = { fingerprint, signed_by: got.signing_key, other: other?.fingerprint ?? null };
+      const keep = async (name: string | undefined, content: object): Promise<void> => {
+        if (name !== undefined)
+          await replaceFile(resolve(host.cwd, name), name, Buffer.from(`${JSON.stringify(content)}\n`), 0o644);
+      };
+      await keep(options.statement, { ...got });
+      const wrong =
+        options.fingerprint !== undefined && options.fingerprint !== fingerprint
+          ? "THIS IS NOT THE CARD WHOSE FINGERPRINT WAS READ OUT"
+          : options.fingerprint === undefined && other !== null
+            ? `${org_id} HAS STATED ANOTHER CARD OF THIS PERSON, TOO: ask the person, and give the fingerprint that they read`
+            : undefined;
+      if (wrong !== undefined) {
+        result({ written: false, ...told }, `${wrong}; nothing was written`);
+        return exit(exitCode.no);
+      }
+      await keep(options.out, card);
+      const compare = options.fingerprint === undefined ? "; compare it with the person" : "";
+      result({ written: true, ...told }, `${fingerprint} ${JSON.stringify(identity_id)} of ${JSON.stringify(org_id)}${compare}`);
+    });
+}
 
 function addSend(message: Parameters<typeof withConnection>[0], { host, result }: CommandContext): void {
   withModule(withConnection(message.command("send")))

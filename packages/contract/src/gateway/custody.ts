@@ -2,7 +2,7 @@ import { custodianStatuses, custodianTypes, custodyCeremonyKinds, custodyCeremon
 import * as z from "zod";
 import { integerParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { base64, idParam, inBase64, inHex, listOf, organizationId, page, timestamp } from "./shapes.ts";
+import { base64, identityId, idParam, inBase64, inHex, listOf, organizationId, page, timestamp } from "./shapes.ts";
 
 const custodianName = z.string().min(1).max(128);
 const key = base64(32, 32);
@@ -33,8 +33,23 @@ const enrolled = z
     card,
     confirmations: z.array(z.object({ identity_id: z.string(), confirmed_at: timestamp })),
     revoked_by: z.string().nullable(),
+    partners: z.array(organizationId).meta({ description: "Organisations that the holder lets have the card" }),
   })
   .meta({ id: "EnrolledCustodian" });
+
+/** An organisation's word on a card, byte by byte in docs/custody.md; `signature` is by its bundle signing key. */
+export const cardStatement = z
+  .strictObject({
+    v: z.literal(1),
+    type: z.literal("custodian-card"),
+    org_id: custodianName,
+    for_org_id: custodianName,
+    card,
+    at: z.int().min(0),
+    expires_at: z.int().min(0),
+    signature,
+  })
+  .meta({ id: "CardStatement" });
 
 /** The members that every entry has; what each act has beside its type is judged by the rules of the transcript. */
 const entry = z
@@ -148,6 +163,37 @@ export const custodyRoutes = {
     params: idParam,
     body: z.strictObject({ fingerprint: z.string().regex(/^[0-9a-f]{64}$/) }),
     reply: enrolled,
+  },
+  shareCustodianCard: {
+    ...route,
+    method: "PUT",
+    path: `${custodians}/:id/partners`,
+    summary: "The holder says which organisations are given the card, in place of those that were",
+    action: "custody:enroll",
+    params: idParam,
+    body: z.strictObject({ partners: z.array(organizationId).max(64) }),
+    reply: enrolled,
+  },
+  partnerCard: {
+    ...route,
+    method: "GET",
+    path: "/api/v1/custody/cards/:org_id/:identity_id",
+    summary: "The card of a person of a federated organisation, or of one of this instance, as that organisation states it now",
+    action: "message:own",
+    changesOnRead: true,
+    params: z.strictObject({ org_id: organizationId, identity_id: identityId }),
+    reply: z
+      .object({
+        fingerprint: inHex("to be compared with the person"),
+        statement: cardStatement,
+        signing_key: inBase64("Ed25519 key of the organisation, of its pinned certificate, under which the statement holds"),
+        other: z
+          .object({ fingerprint: inHex(), first_at: timestamp, statement: cardStatement })
+          .nullable()
+          .meta({ description: "Another card that the organisation has stated of this person, with the evidence" }),
+      })
+      .meta({ id: "PartnerCard" }),
+    errors: [409, 502],
   },
   revokeCustodian: {
     ...route,

@@ -2,7 +2,8 @@ import { federationStatuses, limits } from "@seneschal/core/keys";
 import * as z from "zod";
 import { base64Bytes } from "../base64-text.ts";
 import type { Contract } from "../route.ts";
-import { base64, inBase64, inHex, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
+import { cardStatement } from "./custody.ts";
+import { base64, identityId, inBase64, inHex, listOf, organizationId, page, signature, signed, timestamp } from "./shapes.ts";
 import { bundledPolicy, replicatedWorkspace } from "./workspaces.ts";
 
 const federation = z
@@ -385,6 +386,18 @@ export const federationRoutes = {
         }),
       ])
       .meta({ id: "FederationWitnessing", description: "`note`: what was cosigned last; empty for none" }),
+    errors: [409],
+  },
+  peerCard: {
+    ...peer,
+    method: "POST",
+    path: `${base}/peer/card`,
+    summary: "The partner asks for the card of a person who lets it have it",
+    body: z.strictObject({ identity_id: identityId }),
+    bodyLimit: 4 << 10,
+    replyLimit: 8 << 10,
+    status: 200,
+    reply: z.object({ statement: cardStatement }).meta({ id: "FederationCard" }),
     errors: [409],
   },
   peerWorkspace: {

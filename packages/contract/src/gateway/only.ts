@@ -37,6 +37,7 @@ const issuing = [
 
 /** Operations that call a partner's gateway, or are one's call. */
 const withPartner = [
+  "partnerCard",
   ...["establishFederation", "revokeFederation", "renewFederationCertificate", "importFederationCertificate", "federationHealth"],
   ...["sendMessage", "deliverMessage", "createWorkspace", "importWorkspace", "peerHealth", "peerAnswer"],
   ...["peerWorkspace", "peerDeletionConsent", "peerCertificate", "peerCheckpoint", "peerRevocation", ...ofWorkspace],

@@ -80,6 +80,7 @@ export {
   type EnrolledCustodian,
   enrollCustodian,
   revokeCustodian,
+  shareCard,
 } from "./custodian/step.ts";
 export {
   assignCustodian,

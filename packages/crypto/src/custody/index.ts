@@ -22,6 +22,7 @@ export {
   witnessStep,
 } from "./ceremony-client.ts";
 export { CeremonyState } from "./ceremony-state.ts";
+export { type CardStatement, type ExpectedCard, readCardStatement, stateCard } from "./card-statement.ts";
 export { type CustodianCard, cardFingerprint, custodianCard, readCard } from "./custodian-card.ts";
 export { CustodianKeys } from "./custodian-keys.ts";
 export { thresholdOf } from "./dealing.ts";

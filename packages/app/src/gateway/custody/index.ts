@@ -2,6 +2,7 @@ export { ceremonies, ceremonyShares } from "./ceremonies/collections.ts";
 export { endCeremony } from "./ceremonies/end.ts";
 export { type Dealing, storeNewCrk } from "./crk/deal.ts";
 export { custodians } from "./custodians/collections.ts";
+export { requireHolder, sharedCard } from "./custodians/handlers.ts";
 export { custodyCeremonies, custodyEntries, custodyParts } from "./custody-ceremonies/collections.ts";
 export { endCustodyCeremony } from "./custody-ceremonies/end.ts";
 export { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";

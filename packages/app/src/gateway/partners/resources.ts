@@ -1,4 +1,6 @@
 import type { AnyCollection } from "../ground/index.ts";
+import { seenCards } from "./cards/collections.ts";
+import { cardHandlers } from "./cards/handlers.ts";
 import { edgeSyncs, edges } from "./edges/collections.ts";
 import { edgeHandlers } from "./edges/handlers.ts";
 import { federationIdentities, federations } from "./federation/collections.ts";
@@ -16,6 +18,7 @@ export const partnersHandlers = {
   ...peerHandlers,
   ...replicationHandlers,
   ...witnessHandlers,
+  ...cardHandlers,
   ...messageHandlers,
   ...edgeHandlers,
 };
@@ -30,6 +33,7 @@ export const partnersCollections: readonly AnyCollection[] = [
   messageReceipts,
   messages,
   replicas,
+  seenCards,
   shares,
   witnessedLogs,
 ];

@@ -31,6 +31,8 @@ export interface EnrolledCustodian {
   readonly status: CustodianStatus;
   readonly confirmations: readonly CardConfirmation[];
   readonly revoked_by: string | null;
+  /** Organisations that are given the card by the holder's word; absent: none. */
+  readonly partners?: readonly string[];
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
 }
@@ -88,4 +90,18 @@ export function revokeCustodian(custodian: EnrolledCustodian, by: string, now: n
   checkArgument("now", now, "number");
   const status = nextStatus("custodian", custodianTable, custodian.status, "revoke");
   return { ...custodian, status, revoked_by: by, updated_at: timestamp(now) };
+}
+
+/** The holder says which organisations are given the card, in place of those that were: nobody else may. Throws `FORBIDDEN`, `STATE_CONFLICT` once revoked. */
+export function shareCard(
+  custodian: EnrolledCustodian,
+  { by, partners }: { readonly by: string; readonly partners: readonly string[] },
+  now: number,
+): EnrolledCustodian {
+  checkArgument("custodian", custodian, "object");
+  checkArgument("partners", partners, "array");
+  checkArgument("now", now, "number");
+  if (by !== custodian.identity_id) throw refusal("FORBIDDEN", "only its holder gives a card away");
+  if (custodian.status === "revoked") throw refusal("STATE_CONFLICT", "the keys were revoked");
+  return { ...custodian, partners: [...new Set(partners)].sort(), updated_at: timestamp(now) };
 }

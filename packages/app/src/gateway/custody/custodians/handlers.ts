@@ -8,6 +8,7 @@ import {
   notFound,
   refusal,
   revokeCustodian,
+  shareCard,
 } from "@seneschal/core/keys";
 import { type CustodianCard, cardFingerprint, readCard } from "@seneschal/crypto/custody";
 import { isCoded } from "@seneschal/kernel";
@@ -19,12 +20,12 @@ import { custodians, type StoredCustodian } from "./collections.ts";
 
 type Routes = Pick<
   GatewayContract,
-  "enrollCustodian" | "listCustodians" | "getCustodian" | "confirmCustodian" | "revokeCustodian"
+  "enrollCustodian" | "listCustodians" | "getCustodian" | "confirmCustodian" | "shareCustodianCard" | "revokeCustodian"
 >;
 
 function custodianView(custodian: StoredCustodian) {
   const confirmations = custodian.confirmations.map(({ emails: _, ...confirmation }) => confirmation);
-  return { ...custodian, confirmations };
+  return Object.assign({ partners: [] }, custodian, { confirmations });
 }
 
 async function find(read: Reader, id: string, org: string): Promise<StoredCustodian> {
@@ -96,6 +97,18 @@ export async function enrolledAs(read: Reader, org: string, identity: string): P
   return custodian;
 }
 
+/** The card of a person who lets this organisation have it, whose keys count and who is registered and active. */
+export async function sharedCard(
+  read: Reader,
+  org: string,
+  partner: string,
+  identity: string,
+): Promise<CustodianCard | undefined> {
+  const enrolled = await enrolledAs(read, org, identity);
+  if (enrolled?.status !== "active" || enrolled.partners?.includes(partner) !== true) return undefined;
+  return (await activeHolders(read, org, [enrolled])).includes(identity) ? enrolled.card : undefined;
+}
+
 export const custodianHandlers: Handlers<Routes, CustodyServices> = {
   async enrollCustodian(services, { principal, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
@@ -153,6 +166,19 @@ export const custodianHandlers: Handlers<Routes, CustodyServices> = {
         type: "custodian.confirm",
         metadata: { custodian_id: custodian.id, fingerprint: custodian.fingerprint, by: identity_id, status: stored.status },
       });
+      return custodianView(stored);
+    });
+  },
+
+  async shareCustodianCard(services, { principal, params, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const custodian = await find(unit, params.id, principal.org);
+      const { identity_id } = await requireHolder(unit, principal);
+      const shared = shareCard(custodian, { by: identity_id, partners: body.partners }, now);
+      const stored: StoredCustodian = { ...shared, card: custodian.card };
+      unit.put(custodians, custodian.id, stored);
+      const partners = [...(shared.partners ?? [])];
+      unit.record({ type: "custodian.share", metadata: { custodian_id: custodian.id, identity_id, partners } });
       return custodianView(stored);
     });
   },

@@ -1,0 +1,15 @@
+import type { CardStatement } from "@seneschal/crypto/custody";
+import { collection } from "../../ground/index.ts";
+
+/** What another organisation has said of a person's card, each fingerprint once, in the order in which it came. */
+export interface SeenCards {
+  readonly org_id: string;
+  readonly partner_org_id: string;
+  readonly identity_id: string;
+  readonly seen: readonly { readonly fingerprint: string; readonly first_at: string; readonly statement: CardStatement }[];
+}
+
+export const seenCards = collection<SeenCards>("seen_cards");
+
+export const seenCardsId = (org: string, partner: string, identity: string): string =>
+  [org, partner, identity].map(encodeURIComponent).join("/");
