@@ -12,6 +12,7 @@ export type {
 } from "./act.ts";
 export { type Admission, type AdmissionOptions, admitEntry, type EntryRefusal } from "./admit-entry.ts";
 export { type Awaited, awaitedIn } from "./awaited.ts";
+export { type CardStatement, type ExpectedCard, readCardStatement, stateCard } from "./card-statement.ts";
 export {
   type CeremonyOutcome,
   type CeremonyStep,
@@ -22,7 +23,6 @@ export {
   witnessStep,
 } from "./ceremony-client.ts";
 export { CeremonyState } from "./ceremony-state.ts";
-export { type CardStatement, type ExpectedCard, readCardStatement, stateCard } from "./card-statement.ts";
 export { type CustodianCard, cardFingerprint, custodianCard, readCard } from "./custodian-card.ts";
 export { CustodianKeys } from "./custodian-keys.ts";
 export { thresholdOf } from "./dealing.ts";

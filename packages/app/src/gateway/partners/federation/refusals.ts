@@ -4,7 +4,16 @@ import { type Call, type GatewayMetrics, type GatewayUnit, systemCall } from "..
 import type { StoredFederation } from "./collections.ts";
 
 /** What of a partner was refused. */
-export type RefusedOf = "workspace" | "checkpoint" | "answer" | "consent" | "certificate" | "message" | "card" | "confirmation" | "rate";
+export type RefusedOf =
+  | "workspace"
+  | "checkpoint"
+  | "answer"
+  | "consent"
+  | "certificate"
+  | "message"
+  | "card"
+  | "confirmation"
+  | "rate";
 
 interface Needs {
   readonly metrics: Pick<GatewayMetrics, "partnerRefused">;
