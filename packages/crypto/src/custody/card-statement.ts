@@ -42,11 +42,13 @@ const isStatement = members({
 /** Makes a statement of a card of the organisation's own; `at` in seconds. */
 export async function stateCard(
   card: CustodianCard,
-  { forOrg, at }: { readonly forOrg: string; readonly at: number },
+  to: { readonly forOrg: string; readonly at: number },
   sign: SignBytes,
 ): Promise<CardStatement> {
   checkArgument("card", card, "object");
+  checkArgument("to", to, "object");
   checkArgument("sign", sign, "function");
+  const { forOrg, at } = to;
   const type = "custodian-card";
   const said = { v: 1, type, org_id: card.org_id, for_org_id: forOrg, card, at, expires_at: at + LIFETIME } as const;
   return { ...said, signature: base64(await sign(signingBytes("federation", said))) };

@@ -95,12 +95,13 @@ export function revokeCustodian(custodian: EnrolledCustodian, by: string, now: n
 /** The holder says which organisations are given the card, in place of those that were: nobody else may. Throws `FORBIDDEN`, `STATE_CONFLICT` once revoked. */
 export function shareCard(
   custodian: EnrolledCustodian,
-  { by, partners }: { readonly by: string; readonly partners: readonly string[] },
+  given: { readonly by: string; readonly partners: readonly string[] },
   now: number,
 ): EnrolledCustodian {
   checkArgument("custodian", custodian, "object");
-  checkArgument("partners", partners, "array");
+  checkArgument("given", given, "object");
   checkArgument("now", now, "number");
+  const { by, partners } = given;
   if (by !== custodian.identity_id) throw refusal("FORBIDDEN", "only its holder gives a card away");
   if (custodian.status === "revoked") throw refusal("STATE_CONFLICT", "the keys were revoked");
   return { ...custodian, partners: [...new Set(partners)].sort(), updated_at: timestamp(now) };
