@@ -5,6 +5,7 @@ export { custodians } from "./custodians/collections.ts";
 export { requireHolder, sharedCard } from "./custodians/handlers.ts";
 export { custodyCeremonies, custodyEntries, custodyParts } from "./custody-ceremonies/collections.ts";
 export { endCustodyCeremony } from "./custody-ceremonies/end.ts";
+export { dealtEntries, dealtTranscripts } from "./dealt-transcripts/collections.ts";
 export { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
 export { endGeneration } from "./generation-ceremonies/end.ts";
 export { recoveries, recoveryShares } from "./recovery/collections.ts";

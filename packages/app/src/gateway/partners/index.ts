@@ -1,3 +1,4 @@
+export { seenCards } from "./cards/collections.ts";
 export { edgeSyncs, edges } from "./edges/collections.ts";
 export { federationChannels } from "./federation/channel.ts";
 export { federationIdentities, federations, type StoredFederation } from "./federation/collections.ts";

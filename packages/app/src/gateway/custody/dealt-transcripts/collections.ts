@@ -11,6 +11,7 @@ export interface DealtTranscript {
 }
 
 export const dealtTranscripts = collection<DealtTranscript>("dealt_transcripts", {
+  by_org: { key: ({ org_id, id }) => [org_id, id] },
   by_crk: {
     key: ({ crk_id, crk_version }) => (crk_id === null || crk_version === null ? undefined : [crk_id, crk_version]),
   },

@@ -22,9 +22,9 @@ export async function beginTranscript(
   ceremony: string,
   start: Omit<DealtStart, "type" | "gateway_key">,
 ): Promise<Recorded> {
-  const { note } = await services.audit.key(unit);
-  const act: DealtStart = { type: "start", ...start, gateway_key: base64(note.publicKey) };
-  return append(services, unit, { id: ceremony, org_id: start.org_id, crk_id: null, crk_version: null }, act);
+  const key = await services.audit.key(unit);
+  const act: DealtStart = { type: "start", ...start, gateway_key: base64(key.note.publicKey) };
+  return append(services, unit, { id: ceremony, org_id: start.org_id, crk_id: null, crk_version: null }, act, key);
 }
 
 /** Writes what the caller did behind a transcript, signed by the gateway. */
@@ -62,10 +62,11 @@ async function append(
   unit: GatewayUnit,
   transcript: Omit<DealtTranscript, "standing"> & Partial<Pick<DealtTranscript, "standing">>,
   act: DealtAct,
+  known?: Awaited<ReturnType<CustodyServices["audit"]["key"]>>,
 ): Promise<Recorded> {
   const { principal, now } = unit.call;
   const { id, standing } = transcript;
-  const { sign } = await services.audit.key(unit);
+  const { sign } = known ?? (await services.audit.key(unit));
   const author = (await holderCalling(unit, principal))?.identity_id ?? principal.id;
   const { entry, bytes } = dealtEntry(standing, { ceremony: id, author, at: Math.floor(now / 1000) }, act);
   const signed = { ...entry, signature: base64(await sign(bytes)) };

@@ -8,6 +8,8 @@ import {
   custodyCeremonies,
   custodyEntries,
   custodyParts,
+  dealtEntries,
+  dealtTranscripts,
   encryptedShares,
   generationCeremonies,
   heldKeys,
@@ -43,6 +45,7 @@ import {
   messages,
   receiptId,
   replicas,
+  seenCards,
   shares,
   witnessedLogs,
 } from "../../partners/index.ts";
@@ -161,6 +164,8 @@ export const backupCollections: readonly BackupCollection[] = [
   belongs(custodyCeremonies, index("by_org"), keep),
   belongs(custodyEntries, below("by_ceremony", custodyCeremonies), keep),
   belongs(custodyParts, below("by_ceremony", custodyCeremonies), keep),
+  belongs(dealtTranscripts, index("by_org"), keep),
+  belongs(dealtEntries, below("by_ceremony", dealtTranscripts), keep),
   belongs(admins, index("by_org")),
   belongs(
     mfaFactors,
@@ -193,6 +198,7 @@ export const backupCollections: readonly BackupCollection[] = [
   belongs(replicas, index("by_org"), keep),
   belongs(dispatches, index("by_org"), keep),
   belongs(deletionConsents, below("by_workspace", workspaces), keep),
+  belongs(seenCards, index("by_org"), keep),
   belongs(reportSeals, index("by_org")),
   belongs(edges, index("by_org")),
   belongs(

@@ -1,4 +1,5 @@
 import type { CardStatement } from "@seneschal/crypto/custody";
+import { keyText } from "../../../platform/index.ts";
 import { collection } from "../../ground/index.ts";
 
 /** What another organisation has said of a person's card, each fingerprint once, in the order in which it came. */
@@ -9,7 +10,9 @@ export interface SeenCards {
   readonly seen: readonly { readonly fingerprint: string; readonly first_at: string; readonly statement: CardStatement }[];
 }
 
-export const seenCards = collection<SeenCards>("seen_cards");
+export const seenCards = collection<SeenCards>("seen_cards", {
+  by_org: { key: ({ org_id, partner_org_id }) => [org_id, keyText(partner_org_id)] },
+});
 
 export const seenCardsId = (org: string, partner: string, identity: string): string =>
   [org, partner, identity].map(encodeURIComponent).join("/");
