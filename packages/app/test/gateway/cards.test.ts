@@ -25,7 +25,7 @@ describe("the card of a person of another organisation, as that organisation sta
     return all;
   };
   beforeAll(async () => {
-    [acme, globex, mallory] = await Promise.all(["acme", "globex", "mallory"].map((org) => openSide(org)));
+    [acme, globex, mallory] = await Promise.all([openSide("acme"), openSide("globex"), openSide("mallory")]);
     front = await openFront(mallory);
     await federate(acme, globex);
     await befriend(acme, mallory, front);
