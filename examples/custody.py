@@ -87,6 +87,14 @@ def card_holds(card):
 
 def fingerprint(card): return hashlib.sha256(jcs(without(card, "proofs"))).hexdigest()
 
+def stated(statement, signing_key, org, for_org, identity, at):
+    """Whether an organisation states this card, to that one and now (docs/gateway.md)."""
+    message = b"seneschal/federation/v1\0" + jcs(without(statement, "signature"))
+    card = statement["card"]
+    return (signed(b64(signing_key), message, b64(statement["signature"]))
+            and (statement["org_id"], card["org_id"], statement["for_org_id"], card["custodian_id"]) == (org, org, for_org, identity)
+            and statement["at"] <= at + 300 and statement["expires_at"] >= at - 300 and card_holds(card))
+
 def stretch(passphrase, salt, time, memory, lanes):
     kdf = Argon2id(salt=b64(salt), length=32, iterations=time, lanes=lanes, memory_cost=memory)
     return kdf.derive(unicodedata.normalize("NFKC", passphrase).encode())

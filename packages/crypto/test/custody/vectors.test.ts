@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fromBase64, fromHex, nobleCrypto, utf8 } from "@seneschal/crypto";
-import { openKeyFile, readCard, verifyDealtTranscript, verifyTranscript } from "@seneschal/crypto/custody";
+import { openKeyFile, readCard, readCardStatement, verifyDealtTranscript, verifyTranscript } from "@seneschal/crypto/custody";
 import { openShare } from "@seneschal/crypto/threshold";
 import { expect, test } from "vitest";
 import { name } from "../../src/custody/shape.ts";
@@ -48,4 +48,26 @@ test.each(vectors.dealt.transcripts)("transcript of what a server dealt: $name",
   if (!report.valid) return expect({ valid: false, refused: report.refused }).toEqual(verdict);
   const { status, transcript, confirmed, dealt } = report.standing;
   expect({ valid: true, status, transcript, confirmed, public_key: dealt?.crk.public_key ?? null }).toEqual(verdict);
+});
+
+test("a statement of a card in the vectors is of that organisation, person, reader and time, or of none", () => {
+  const { signing_key, org, for_org: forOrg, identity, at, statement } = vectors.card_statement;
+  const expected = { signingKey: fromBase64(signing_key), org, forOrg, identity, at };
+  const read =
+    (value: object, change: object = {}) =>
+    () =>
+      readCardStatement(nobleCrypto, value, { ...expected, ...change });
+  expect(read(statement)()).toEqual(statement);
+  for (const [value, change, reason] of [
+    [{ ...statement, extra: 1 }, {}, "malformed"],
+    [{ ...statement, at: at + 1 }, {}, "signature"],
+    [statement, { signingKey: fromBase64(vectors.card.card.signing_key) }, "signature"],
+    [statement, { org: "initech" }, "other"],
+    [statement, { forOrg: "initech" }, "other"],
+    [statement, { identity: "bob" }, "other"],
+    [statement, { at: at + 901 }, "expired"],
+    [statement, { at: at - 301 }, "expired"],
+  ] as const)
+    expect(read(value, change)).toThrow(reason);
+  expect(read(statement, { at: undefined })()).toEqual(statement);
 });

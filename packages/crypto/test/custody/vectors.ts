@@ -13,6 +13,7 @@ import {
   entryHash,
   prfSeal,
   sealKeyFile,
+  stateCard,
   type TranscriptEntry,
   tokenSeal,
   verifyDealtTranscript,
@@ -25,7 +26,7 @@ import { sealedFor, transportKey } from "../../src/custody/transcript-view.ts";
 import { xeddsaSign } from "../../src/custody/xeddsa.ts";
 import { Point, readPoint } from "../../src/threshold/scalar-field.ts";
 import { confirmation, confirmedBy, dealtBy, gateway } from "./dealt-rig.ts";
-import { begun, CEREMONY, person, refreshOf, repairOf, reshareOf, startOf } from "./rig.ts";
+import { begun, CEREMONY, NOW, person, refreshOf, repairOf, reshareOf, startOf } from "./rig.ts";
 
 const transcriptOf = (name: string, entries: readonly TranscriptEntry[]) => fileOf(name, fromUtf8(encodeTranscript(entries)));
 const fileOf = (name: string, lines: string) => {
@@ -269,7 +270,15 @@ export async function custodyVectors() {
       ]),
     ],
     dealt: dealtVectors(),
+    card_statement: await statementVector(),
   };
+}
+
+/** What an organisation states of a card, as another one verifies it. */
+async function statementVector() {
+  const { card } = person("ada");
+  const statement = await stateCard(card, { forOrg: "globex", at: NOW }, gateway.sign);
+  return { signing_key: gateway.key, org: "acme", for_org: "globex", identity: "ada", at: NOW, statement };
 }
 
 /** Transcripts of ceremonies in which a server deals, and what is said of each. */

@@ -34,6 +34,7 @@ print(json.dumps({
     "shares": fits("a key generation", given["generated"]["signing_shares"]),
     "reshared": fits("a reshare", given["reshared"]["signing_shares"]),
     "repaired": fits("a repair", given["repaired"]["signing_shares"], given["repaired"]["index"]),
+    "stated": [stated(**{**given["card_statement"], **change}) for change in ({}, {"for_org": "initech"}, {"at": given["card_statement"]["at"] + 901})],
     "dealt": [verify_dealt(t["lines"].encode(), given["dealt"]["gateway_key"]) for t in given["dealt"]["transcripts"]],
     "verdicts": [verify(t["lines"].encode()) for t in given["transcripts"]],
 }))
@@ -62,6 +63,7 @@ test.skipIf(!python)("the program that was written from the documents opens and 
     shares: [true, true, true],
     reshared: [true, true, true],
     repaired: [true],
+    stated: [true, false, false],
     dealt: vectors.dealt.transcripts.map(({ verdict }) => verdict),
     verdicts: vectors.transcripts.map(({ verdict }) => verdict),
   });
