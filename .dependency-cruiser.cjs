@@ -113,6 +113,17 @@ module.exports = {
       to: { path: "^packages/(server-[a-z]+|cli)/" },
     },
     {
+      name: "app-opens-no-socket",
+      severity: "error",
+      comment:
+        "the root of composition looks at ports before a start; all else listens, calls and computes through adapters and servers",
+      from: { path: "^packages/app/src/", pathNot: "^packages/app/src/compose/" },
+      to: {
+        path: "^(node:)?(net|http|https|http2|dgram|child_process|worker_threads|cluster)$",
+        dependencyTypesNot: ["type-only"],
+      },
+    },
+    {
       name: "servers-know-the-contract",
       severity: "error",
       from: { path: "^packages/(server-[a-z]+)/src/" },

@@ -69,6 +69,7 @@ describe("the graph ring", () => {
     ["contract-knows-core", "packages/contract/src/sibling.ts", 'import "@seneschal/rego";'],
     ["adapters-know-the-pure-ring", "packages/adapters/src/contract.ts", 'import "@seneschal/contract";'],
     ["app-knows-no-server", "packages/app/src/server.ts", 'import "@seneschal/server-express";'],
+    ["app-opens-no-socket", "packages/app/src/socket.ts", 'import { connect } from "node:net"; export const it = connect;'],
     ["servers-know-the-contract", "packages/server-express/src/app.ts", 'import "@seneschal/app";'],
     ["servers-know-the-contract", "packages/server-node/src/adapters.ts", 'import "@seneschal/adapters";'],
     ["cross-package-by-name", "packages/app/src/path.ts", 'import "../../core/src/index.ts";'],
