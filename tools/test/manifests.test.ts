@@ -209,6 +209,16 @@ test("a private member is private when it runs, not to the compiler alone", () =
   }
 });
 
+test("texts become bytes in one place: the kernel's, but for the engine, which has no kernel", () => {
+  const found = names.flatMap((name) => {
+    const src = join("packages", name, "src");
+    const files = readdirSync(join(ROOT, src), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const encoding = /^(?! \* ).*(?:new (?:\(.*\)\.)?TextEncoder\b|\butf8ToBytes\b)/m;
+    return files.map((file) => `${src}/${file}`).filter((file) => encoding.test(readFileSync(join(ROOT, file), "utf8")));
+  });
+  expect(found.filter((file) => !file.startsWith("packages/rego/"))).toEqual(["packages/kernel/src/utf8.ts"]);
+});
+
 /** What runs on the machine of whoever installs a package, and why it may. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   "classic-level": "chooses the binary that it brings along, or builds it; calls nobody",

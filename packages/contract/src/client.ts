@@ -1,8 +1,8 @@
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type * as z from "zod";
+import { jsonText } from "./json-text.ts";
 import { type RetryOptions, retryWait, takesKey } from "./retry.ts";
 import type { Contract, Route } from "./route.ts";
-import { utf8Decode } from "./utf8.ts";
 
 /** The part of a fetch response that the client reads; the platform's `Response` is one. */
 interface FetchResponse {
@@ -219,7 +219,7 @@ function failureOf(response: FetchResponse, bytes: Uint8Array): CodedError {
 
 function parse(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(utf8Decode(bytes)) as unknown;
+    return JSON.parse(jsonText(bytes)) as unknown;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
 import { situation } from "./error-table.ts";
 import { type Issue, invalid, shortName } from "./issues.ts";
-import { utf8Decode } from "./utf8.ts";
+import { jsonText } from "./json-text.ts";
 
 /** Deepest nesting of arrays and objects that is accepted. */
 export const MAX_DEPTH = 64;
@@ -29,7 +29,7 @@ export function decodeJson(bytes: Uint8Array, bounds: JsonBounds = {}): unknown 
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw situation("invalid_json", "the body begins with a byte order mark");
   try {
-    text = utf8Decode(bytes);
+    text = jsonText(bytes);
   } catch {
     throw situation("invalid_json", "the body is not UTF-8");
   }

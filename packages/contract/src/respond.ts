@@ -1,8 +1,8 @@
+import { utf8Encode } from "@seneschal/kernel";
 import type * as z from "zod";
 import type { Failure } from "./error-table.ts";
 import type { StoredResponse } from "./idempotency.ts";
 import { type Payload, REPLY, type Route, type WithHeaders } from "./route.ts";
-import { utf8Encode } from "./utf8.ts";
 import type { WireResponse } from "./wire.ts";
 
 const NOTHING = new Uint8Array();

@@ -1,6 +1,6 @@
 import { bytesToUtf8, equalBytes } from "@noble/ciphers/utils.js";
-import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { checkArgument } from "@seneschal/kernel";
+import { bytesToHex, concatBytes, hexToBytes } from "@noble/hashes/utils.js";
+import { checkArgument, utf8Encode } from "@seneschal/kernel";
 import { cryptoError } from "./errors.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -12,7 +12,7 @@ export const concat: (...parts: Uint8Array[]) => Uint8Array = concatBytes;
 /** Compares in time that depends on the lengths only. */
 export const bytesEqual: (a: Uint8Array, b: Uint8Array) => boolean = equalBytes;
 /** UTF-8 of a string. Lone surrogates become U+FFFD: refuse them first where it matters. */
-export const utf8: (text: string) => Uint8Array = utf8ToBytes;
+export const utf8: (text: string) => Uint8Array = utf8Encode;
 /** Text of UTF-8 bytes. */
 export const fromUtf8: (bytes: Uint8Array) => string = bytesToUtf8;
 /** Lower-case hex. */

@@ -1,8 +1,8 @@
 import { isOrganizationId, limits } from "@seneschal/core/keys";
+import { utf8Encode } from "@seneschal/kernel";
 import * as z from "zod";
 import { base64Bytes, base64Text } from "../base64-text.ts";
 import { limitParam, offsetParam, timeParam } from "../query.ts";
-import { utf8Encode } from "../utf8.ts";
 
 /** RFC 3339 in a reply: UTC with milliseconds. */
 export const timestamp = z.string().meta({ format: "date-time" });

@@ -1,4 +1,4 @@
-import { utf8Encode } from "../utf8.ts";
+import { utf8Encode } from "@seneschal/kernel";
 
 /** One request as bytes on the wire and everything that must be true of the answer. */
 export interface HttpCase {

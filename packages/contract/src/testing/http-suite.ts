@@ -1,6 +1,6 @@
+import { utf8Decode } from "@seneschal/kernel";
 import type { Dispatch } from "../dispatcher.ts";
 import type { ServeOptions } from "../serve.ts";
-import { utf8Decode } from "../utf8.ts";
 import { type HttpCase, httpCases, requestBytes } from "./http-cases.ts";
 import { sampleService } from "./sample-service.ts";
 

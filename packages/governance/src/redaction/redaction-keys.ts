@@ -1,14 +1,8 @@
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { checkArgument } from "@seneschal/kernel";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { checkArgument, utf8Decode, utf8Encode } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
 import { base64url, fromBase64url } from "../base64.ts";
 import { governanceError } from "../errors.ts";
-
-/** The part of the platform that every JavaScript host has, and that neither the language's nor Node's types belong here for. */
-interface Codec {
-  readonly TextDecoder: new (label: "utf-8", options: object) => { decode(bytes: Uint8Array): string };
-}
-const decoder = new (globalThis as unknown as Codec).TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** How a value is kept in a marker. */
 type Kept = "hash" | "token" | "sealed";
@@ -37,7 +31,7 @@ export function redactionKeys(provider: CryptoProvider, key: Uint8Array, random:
   checkArgument("key", key, "bytes");
   checkArgument("random", random, "function");
   if (key.length !== 32) throw governanceError("validation_failed", "a redaction key has 32 bytes");
-  const derived = (use: string) => provider.hkdf("sha256", key, new Uint8Array(), utf8ToBytes(LABEL + use), 32);
+  const derived = (use: string) => provider.hkdf("sha256", key, new Uint8Array(), utf8Encode(LABEL + use), 32);
   const [hashKey, checkKey, nonceKey, tokenKey, sealKey] = ["hash", "check", "nonce", "token", "seal"].map(derived) as [
     Uint8Array,
     Uint8Array,
@@ -45,17 +39,17 @@ export function redactionKeys(provider: CryptoProvider, key: Uint8Array, random:
     Uint8Array,
     Uint8Array,
   ];
-  const named = (entity: string, rest: Uint8Array) => concatBytes(utf8ToBytes(`${entity}\n`), rest);
+  const named = (entity: string, rest: Uint8Array) => concatBytes(utf8Encode(`${entity}\n`), rest);
   const check = (entity: string, hash: Uint8Array) => provider.hmac("sha256", checkKey, named(entity, hash)).slice(0, CHECK);
   return {
     keep(form, entity, value) {
-      const bytes = utf8ToBytes(value);
+      const bytes = utf8Encode(value);
       if (form === "hash") {
         const hash = provider.hmac("sha256", hashKey, named(entity, bytes)).slice(0, HASH);
         return base64url(concatBytes(hash, check(entity, hash)));
       }
       const nonce = form === "token" ? provider.hmac("sha256", nonceKey, named(entity, bytes)).slice(0, NONCE) : random(NONCE);
-      const sealed = provider.seal(form === "token" ? tokenKey : sealKey, nonce, bytes, utf8ToBytes(entity));
+      const sealed = provider.seal(form === "token" ? tokenKey : sealKey, nonce, bytes, utf8Encode(entity));
       return base64url(concatBytes(nonce, sealed));
     },
     open(form, entity, kept) {
@@ -63,7 +57,7 @@ export function redactionKeys(provider: CryptoProvider, key: Uint8Array, random:
       if (bytes === undefined || bytes.length < NONCE + 16) return undefined;
       try {
         const key = form === "token" ? tokenKey : sealKey;
-        return decoder.decode(provider.open(key, bytes.subarray(0, NONCE), bytes.subarray(NONCE), utf8ToBytes(entity)));
+        return utf8Decode(provider.open(key, bytes.subarray(0, NONCE), bytes.subarray(NONCE), utf8Encode(entity)));
       } catch {
         return undefined;
       }

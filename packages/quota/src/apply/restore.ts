@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { utf8Encode } from "@seneschal/kernel";
 import type { RestoreState } from "../command.ts";
 import { isRejection, type Rejection, reject } from "../errors.ts";
 import { type Allocation, holdsNodes } from "../state/allocation.ts";
@@ -56,7 +57,7 @@ function holdersOf({ live, allocations }: QuotaState): readonly Allocation[] {
 }
 
 function readBackup(text: string, { backup }: RestoreState, now: number): QuotaState | Rejection {
-  const bytes = utf8ToBytes(text);
+  const bytes = utf8Encode(text);
   if (bytesToHex(sha256(bytes)) !== backup) return reject("invalid_argument", "the backup does not have its hash", { backup });
   try {
     const state = decodeState(bytes);

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { JsonObject } from "@seneschal/kernel";
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, utf8Encode } from "@seneschal/kernel";
 import { sortedJson } from "@seneschal/kernel/log";
 import type { Command } from "../command.ts";
 import type { Rejection } from "../errors.ts";
@@ -67,6 +67,6 @@ export function auditHash(previous: string, entry: Omit<AuditRecord, "hash">): s
   checkArgument("entry", entry, "object");
   const { seq, at, action, user, resourceType, resourceId, details } = entry;
   return bytesToHex(
-    sha256(utf8ToBytes(`${previous}\n${sortedJson({ seq, at, action, user, resourceType, resourceId, details })}`)),
+    sha256(utf8Encode(`${previous}\n${sortedJson({ seq, at, action, user, resourceType, resourceId, details })}`)),
   );
 }

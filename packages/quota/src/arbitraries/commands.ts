@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { utf8Decode } from "@seneschal/kernel";
 import fc from "fast-check";
 import { apply } from "../apply/apply.ts";
 import type { Command } from "../command.ts";
@@ -80,7 +81,7 @@ function backup(): { readonly hash: string; readonly halves: readonly [string, s
     state = outcome.state;
   }
   const bytes = encodeState(state);
-  const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  const text = utf8Decode(bytes);
   return { hash: bytesToHex(sha256(bytes)), halves: [text.slice(0, 500), text.slice(500)] };
 }
 const { hash: backupHash, halves } = backup();

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { CodedError, checkArgument, type JsonObject } from "@seneschal/kernel";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
+import { CodedError, checkArgument, type JsonObject, utf8Decode, utf8Encode } from "@seneschal/kernel";
 import { sortedJson } from "@seneschal/kernel/log";
 import { type QuotaErrorCode, type RejectionCode, reject } from "../errors.ts";
 import { type Allocation, isActive, isTerminal } from "./allocation.ts";
@@ -58,10 +58,10 @@ export function* encodePieces(state: QuotaState, size = PIECE): IterableIterator
   for (const part of textOf(state)) {
     text += part;
     if (text.length < size) continue;
-    yield utf8ToBytes(text);
+    yield utf8Encode(text);
     text = "";
   }
-  if (text !== "") yield utf8ToBytes(text);
+  if (text !== "") yield utf8Encode(text);
 }
 
 function* textOf(state: QuotaState): IterableIterator<string> {
@@ -110,7 +110,7 @@ export function stateHash(state: QuotaState): string {
 /** The state that was encoded, with everything derived rebuilt. Throws `snapshot_invalid`, and names a format that it does not know. */
 export function decodeState(bytes: Uint8Array): QuotaState {
   try {
-    return decodeLines(new TextDecoder("utf-8", { fatal: true }).decode(bytes).split("\n"));
+    return decodeLines(utf8Decode(bytes).split("\n"));
   } catch (cause) {
     if (cause instanceof CodedError) throw cause;
     throw new CodedError<QuotaErrorCode>("snapshot_invalid", "the snapshot is not a quota state of this version", {}, cause);

@@ -1,4 +1,4 @@
-import { CodedError, type Json } from "@seneschal/kernel";
+import { CodedError, type Json, utf8Encode } from "@seneschal/kernel";
 import { sortedJson } from "@seneschal/kernel/log";
 import type { LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
 import { type AuditRecord, auditHash, type QuotaState } from "@seneschal/quota";
@@ -57,7 +57,7 @@ export function openAuditArchive({ quotas, log, keep }: AuditArchiveOptions): Au
       for (let at = 0; entries.length - at >= keep + PIECE; at += PIECE, piece++) {
         const records = entries.slice(at, at + PIECE);
         const content: Piece = { previous, entries: records };
-        await log.archive(piece, new TextEncoder().encode(sortedJson(content as unknown as Json)));
+        await log.archive(piece, utf8Encode(sortedJson(content as unknown as Json)));
         ({ hash: previous, seq: last } = lastOf(records));
       }
       await quotas.proposeAll([{ kind: "audit.archive", id: commandId(), by: "system", through: last }]);

@@ -1,6 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, utf8Encode } from "@seneschal/kernel";
 import { utf8Length } from "@seneschal/kernel/store";
 import { fileError } from "./file-errors.ts";
 
@@ -55,7 +54,7 @@ const firstCookie = 16n;
  * was made, removed or renamed meanwhile. Names that share one are listed together.
  */
 export function cookieOf(name: string): bigint {
-  const hash = sha256(utf8ToBytes(name));
+  const hash = sha256(utf8Encode(name));
   const cookie = new DataView(hash.buffer, hash.byteOffset).getBigUint64(0) >> 2n;
   return cookie < firstCookie ? firstCookie : cookie;
 }
