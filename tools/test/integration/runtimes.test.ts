@@ -27,6 +27,7 @@ const PROGRAMS = [
   "typed-client",
   "mount-express",
   "hard-quota",
+  "embed-service",
 ];
 const RUNTIMES = [
   { name: "Bun", file: join(ROOT, ".peers/runtimes/node_modules/.bin/bun"), run: ["run"] },
