@@ -4,7 +4,22 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createReedSolomon } from "@seneschal/adapters/erasure";
+import { newId, sha256 } from "@seneschal/adapters/log";
+import { createMemoryLog, openMemoryStore } from "@seneschal/adapters/memory";
+import { systemRandom } from "@seneschal/adapters/system";
+import { devIssuer } from "@seneschal/app/gateway";
+import { client } from "@seneschal/contract";
+import { gatewayContract } from "@seneschal/contract/gateway";
+import { nobleCrypto } from "@seneschal/crypto";
+import { CustodianKeys } from "@seneschal/crypto/custody";
+import { MerkleTree } from "@seneschal/crypto/merkle";
+import { DkgParticipant } from "@seneschal/crypto/threshold";
+import { createClassifier, LineageGraph } from "@seneschal/governance";
 import { isCoded } from "@seneschal/kernel";
+import { openReplicated } from "@seneschal/kernel/log";
+import { quotaMachine, SortedMap } from "@seneschal/quota";
+import { compile } from "@seneschal/rego";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { ROOT } from "./fixture-tree.ts";
@@ -94,4 +109,40 @@ describe.each(entries)("%s", (entry) => {
     }
     expect(silent).toEqual([]);
   });
+});
+
+/** What functions give that others call again and again. */
+const made: Readonly<Record<string, () => object | Promise<object>>> = {
+  "a document store": () => openMemoryStore({ collections: { notes: { indexes: {} } } }),
+  "a policy": () => compile([{ name: "p.rego", source: "package p\n\na := 1\n" }]),
+  "a classifier": () => createClassifier(),
+  "a graph of lineage": () => new LineageGraph(),
+  "a Merkle tree": () => new MerkleTree(),
+  "a custodian's keys": () => CustodianKeys.generate(nobleCrypto, systemRandom),
+  "a participant of a key generation": () => new DkgParticipant({ index: 1, threshold: 2, total: 3, random: systemRandom }),
+  "a client": () =>
+    client({ health: gatewayContract.health }, { baseUrl: "http://localhost", fetch: async () => Response.json({}) }),
+  "quotas on a log": () =>
+    openReplicated({ log: createMemoryLog().open(), machine: quotaMachine, clock: { now: () => 0 }, sha256, newId }),
+  "a map": () => SortedMap.empty(),
+  "an erasure code": () => createReedSolomon(2, 1),
+  "an issuer of tokens": () => devIssuer(),
+};
+
+test.each(Object.entries(made))("%s says which argument is of the wrong kind", async (_, make) => {
+  const holder = await make();
+  const own = [holder, Object.getPrototypeOf(holder)].flatMap((one) =>
+    one === Object.prototype ? [] : Object.entries(Object.getOwnPropertyDescriptors(one)),
+  );
+  const callables = own.flatMap(([name, { value }]): Callable[] =>
+    typeof value === "function" && name !== "constructor" ? [{ name, exported: value, holder }] : [],
+  );
+  expect(callables.length).toBeGreaterThan(0);
+  const silent: string[] = [];
+  for (const callable of callables)
+    for (const wrong of [null, 5]) {
+      const said = await complaint(callable, Array(Math.max(1, callable.exported.length)).fill(wrong));
+      if (said instanceof Error && ENGINE.test(said.message)) silent.push(`${callable.name}(${wrong}): ${said}`);
+    }
+  expect(silent).toEqual([]);
 });

@@ -123,6 +123,7 @@ export function client<C extends Contract>(contract: C, options: ClientOptions):
 }
 
 async function call(route: Route, keyed: boolean, input: AnyInput, options: ClientOptions): Promise<unknown> {
+  checkArgument("input", input, "object");
   const { baseUrl, fetch, headers: shared, retries } = options;
   const headers: Record<string, string> = {
     accept: [route.produces ?? "application/json"].flat().join(", "),

@@ -65,6 +65,7 @@ export function dispatcher(list: readonly Endpoint[], hooks: Hooks): Dispatch {
   };
 
   const dispatch = async (incoming: Incoming): Promise<WireResponse> => {
+    checkArgument("incoming", incoming, "object");
     const { method, target, broken, headers, body, remoteAddress, peer, secure = false, onClose } = incoming;
     let basePath = "";
     let endpoint: Endpoint;

@@ -102,6 +102,7 @@ export function openClassifierThreads(options: ClassifierThreadsOptions, setting
     },
     redact: async (task, owner) => done<Redacted>(writeRedaction(task), owner, "the text could not be redacted"),
     async tablesOf(task, owner) {
+      checkArgument("task", task, "object");
       const { sql, dialect } = task;
       return (await done<{ tables: string[] }>(writeEnforcement({ sql, dialect }), owner, UNREAD)).tables;
     },

@@ -38,10 +38,13 @@ export function createReedSolomon(data: number, parity: number): ReedSolomon {
     data,
     parity,
     encode(fragments) {
+      checkArgument("fragments", fragments, "array");
       if (fragments.length !== data) throw new RangeError(`expected ${data} fragments, got ${fragments.length}`);
       return data === 1 ? copies(fragments[0] as Uint8Array, parity) : combine(parityTables, fragments, parity);
     },
     rebuild(present, wanted) {
+      checkArgument("present", present, "array");
+      checkArgument("wanted", wanted, "array");
       const have: number[] = [];
       for (let i = 0; i < data + parity && have.length < data; i++) if (present[i] !== undefined) have.push(i);
       if (have.length < data) throw new RangeError(`${have.length} fragments present, ${data} needed`);

@@ -1,4 +1,4 @@
-import { CodedError, checkOptions, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions, type JsonObject } from "@seneschal/kernel";
 import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   auditCollection,
@@ -109,6 +109,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
 
   type Reading = { readonly snapshot: ReturnType<LevelDb["snapshot"]> };
   const readMany = async (coll: string, ids: readonly string[], reading?: Reading): Promise<(Stored | undefined)[]> => {
+    checkArgument("ids", ids, "array");
     const collection = collectionOf(schema, coll);
     const audit = coll === auditCollection;
     const keys = ids.map((id) => bytes(audit ? layout.audit(auditSeq(id)) : layout.document(coll, id)));

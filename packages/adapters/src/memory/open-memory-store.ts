@@ -1,4 +1,4 @@
-import { CodedError, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkArgument, type JsonObject } from "@seneschal/kernel";
 import type { AuditEntry, Change, DocumentStore, Stored, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   answerText,
@@ -116,6 +116,7 @@ export function openMemoryStore(schema: StoreSchema): DocumentStore {
       return read(coll, id);
     },
     async getMany(coll, ids) {
+      checkArgument("ids", ids, "array");
       open();
       return ids.map((id) => read(coll, id));
     },

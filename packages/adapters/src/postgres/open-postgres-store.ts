@@ -1,4 +1,4 @@
-import { CodedError, checkOptions, type JsonObject } from "@seneschal/kernel";
+import { CodedError, checkArgument, checkOptions, type JsonObject } from "@seneschal/kernel";
 import type { AuditEntry, Change, CommitResult, DocumentStore, Stored, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
   auditCollection,
@@ -108,6 +108,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const columns = (coll: string): string =>
     coll === auditCollection ? "seq::text as id, seq as version, stream, stream_seq, event" : "id, version, doc";
   const readMany = async (coll: string, ids: readonly string[]): Promise<(Stored | undefined)[]> => {
+    checkArgument("ids", ids, "array");
     const collection = collectionOf(schema, coll);
     const audit = coll === auditCollection;
     const known = audit ? ids.filter((id) => /^[1-9][0-9]{0,15}$/.test(id)) : ids.filter((id) => !id.includes("\0"));

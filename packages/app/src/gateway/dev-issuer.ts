@@ -48,7 +48,9 @@ export function devIssuer(privateKeyPem?: string, issuer = "https://dev.senescha
     audience,
     publicKey: createPublicKey(key).export({ type: "spki", format: "pem" }).toString(),
     privateKey: key.export({ type: "pkcs8", format: "pem" }).toString(),
-    token({ ttl = 900, ...claims }, now) {
+    token(said, now) {
+      checkArgument("claims", said, "object");
+      const { ttl = 900, ...claims } = said;
       const iat = Math.floor(now / 1000);
       const head = `${part({ alg: "ES256", typ: "JWT" })}.${part({ ...claims, iss: issuer, aud: audience, iat, exp: iat + ttl })}`;
       return `${head}.${sign("sha256", Buffer.from(head), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;

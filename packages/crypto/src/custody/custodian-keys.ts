@@ -54,12 +54,14 @@ export class CustodianKeys {
    * have made it: `01 | nonce 12 | AES-256-GCM ciphertext and tag` (docs/custody.md). `purpose` says what it is.
    */
   sealOwn(purpose: string, plaintext: Uint8Array, random: Random): Uint8Array {
+    checkArgument("random", random, "function");
     const nonce = random(12);
     return concat(Uint8Array.of(1), nonce, this.#provider.seal(this.#ownKey(), nonce, plaintext, ownData(purpose)));
   }
 
   /** Opens {@link sealOwn}. Throws `decryption_failed` for other keys, another purpose or a changed byte alike. */
   openOwn(purpose: string, sealed: Uint8Array): Uint8Array {
+    checkArgument("sealed", sealed, "bytes");
     if (sealed[0] !== 1 || sealed.length < 1 + 12 + 16) throw cryptoError("decryption_failed", "decryption failed");
     return this.#provider.open(this.#ownKey(), sealed.subarray(1, 13), sealed.subarray(13), ownData(purpose));
   }

@@ -48,6 +48,7 @@ export class CompactRange {
 
   /** Appends the next leaf by its hash. `onNode` sees every perfect subtree that this completes, by level (leaf: 0) and index. */
   appendHash(leaf: Uint8Array, onNode?: (level: number, index: number, hash: Uint8Array) => void): number {
+    if (onNode !== undefined) checkArgument("onNode", onNode, "function");
     const index = this.#size;
     assertSize(index + 1, "tree size");
     let node = leaf;

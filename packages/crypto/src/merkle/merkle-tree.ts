@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { cryptoError } from "../errors.ts";
 import { CompactRange, foldPeaks } from "./compact-range.ts";
 import { consistencyRanges, inclusionRanges, type LeafRange, rangeNodes } from "./proof-ranges.ts";
@@ -35,6 +36,7 @@ export class MerkleTree {
   }
 
   appendHash(leaf: Uint8Array, onNode?: Parameters<CompactRange["appendHash"]>[1]): number {
+    if (onNode !== undefined) checkArgument("onNode", onNode, "function");
     return this.#edge.appendHash(leaf, (level, index, hash) => {
       const nodes = this.#levels[level] ?? [];
       nodes[index] = hash;

@@ -1,5 +1,5 @@
 import { ed25519_FROST as FROST } from "@noble/curves/ed25519.js";
-import { checkOptions } from "@seneschal/kernel";
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { base64, fromBase64 } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
@@ -90,6 +90,7 @@ export class DkgParticipant {
 
   /** Checks every broadcast (the own one included in the list) and deals. Throws `cheating` naming wrong senders. */
   deal(broadcasts: readonly DkgBroadcast[]): readonly DkgMessage[] {
+    checkArgument("broadcasts", broadcasts, "array");
     if (this.#step.kind !== "committed") throw cryptoError("protocol_invalid", "already dealt");
     const { values } = this.#step;
     const sorted = [...broadcasts].sort((a, b) => a.index - b.index);

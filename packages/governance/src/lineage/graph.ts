@@ -1,3 +1,4 @@
+import { checkArgument } from "@seneschal/kernel";
 import { loweredTier, type TierPolicy, tierRank, unclassifiedTier } from "../classification/tiers.ts";
 import { TableNames } from "../sql/table-names.ts";
 import type { EdgeView, Link, ResourceInfo, TierTags, Visit } from "./types.ts";
@@ -96,6 +97,7 @@ export class LineageGraph {
 
   /** All that a table's name may mean, by each more or less qualified, quoted or re-cased way of writing the id of a resource or another name of it. */
   named(table: string): readonly string[] {
+    checkArgument("table", table, "string");
     const ids = this.#names.meant(table).map((name) => this.canonical(name));
     return [...new Set(ids)].filter((id) => this.#nodes.has(id));
   }
@@ -121,6 +123,8 @@ export class LineageGraph {
     },
     timestamp: number,
   ): ResourceInfo {
+    checkArgument("resource", resource, "object");
+    checkArgument("resource.id", resource.id, "string");
     const node = this.#node(resource.id, timestamp);
     node.info = {
       ...node.info,
@@ -145,6 +149,7 @@ export class LineageGraph {
 
   /** Removes a resource with its edges. */
   remove(id: string): boolean {
+    checkArgument("id", id, "string");
     const node = this.#nodes.get(this.canonical(id));
     if (node === undefined) return false;
     const below = node.out.map((edge) => edge.target);
@@ -191,6 +196,7 @@ export class LineageGraph {
     links: readonly (Omit<Link, "job" | "timestamp"> & { readonly source: string; readonly target: string })[],
     timestamp: number,
   ): boolean {
+    checkArgument("links", links, "array");
     const before = this.#jobs.get(job);
     if (before !== undefined && before.timestamp > timestamp) return false;
     const touched = new Set<Node>();
@@ -224,6 +230,7 @@ export class LineageGraph {
 
   /** Runs many changes and propagates once at the end. */
   batch(work: () => void): void {
+    checkArgument("work", work, "function");
     if (this.#deferred !== undefined) {
       work();
       return;
@@ -287,6 +294,7 @@ export class LineageGraph {
 
   /** Edges whose two ends are among the given resources. */
   edgesAmong(ids: Iterable<string>): EdgeView[] {
+    checkArgument("ids", ids, "iterable");
     const wanted = new Set(ids);
     const found: EdgeView[] = [];
     for (const id of wanted) {

@@ -1,4 +1,4 @@
-import { checkOptions } from "../argument.ts";
+import { checkArgument, checkOptions } from "../argument.ts";
 import { CodedError, isCoded } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry, LogErrorCode, LogHead, ReplicatedLog } from "../ports/replicated-log.ts";
@@ -388,6 +388,7 @@ export async function openReplicated<State, Command, Result>(
     propose: (commands) => {
       try {
         check();
+        checkArgument("commands", commands, "array");
         const prepared = commands.map(prepareCommand);
         if (prepared.length === 0) return Promise.resolve([]);
         const answered = new Promise<readonly Proposed<Result>[]>((resolve, reject) => {

@@ -28,7 +28,6 @@ export class SortedMap<V> {
 
   /** From entries in any order; a later entry wins over an earlier one with its key. */
   static from<V>(entries: Iterable<readonly [string, V]>): SortedMap<V> {
-    checkArgument("entries", entries, "iterable");
     return SortedMap.empty<V>().setAll(entries);
   }
 
@@ -63,6 +62,7 @@ export class SortedMap<V> {
 
   /** Sets all entries at once, copying every touched path once. */
   setAll(entries: Iterable<readonly [string, V]>): SortedMap<V> {
+    checkArgument("entries", entries, "iterable");
     const edit: Edit = { grown: 0 };
     let root = this.#root;
     for (const [key, value] of entries) root = rooted(insert(root, key, value, edit), edit);

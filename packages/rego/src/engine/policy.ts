@@ -125,6 +125,7 @@ export class Policy {
     input?: unknown,
     options: EvaluateOptions = {},
   ): TestOutcome & { readonly coverage: readonly FileCoverage[] } {
+    checkArgument("test", test, "object");
     const noted: unknown[] = [];
     const { result, coverage } = this.explain(test.path, input, { ...options, testCase: (keys) => void noted.push(keys) });
     return { ...judgeTest(test, result, noted), coverage };
@@ -173,6 +174,7 @@ export class Policy {
     options: EvaluateOptions,
     convert: (value: Value) => T,
   ): Result<T> {
+    if (typeof entrypoint !== "string") checkArgument("entrypoint", entrypoint, "array");
     const entry = this.#entry(entrypoint);
     if (entry === undefined) {
       return { kind: "error", code: "eval_internal_error", message: `${String(entrypoint)} is not a path below data` };
