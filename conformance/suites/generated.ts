@@ -4,6 +4,7 @@ import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { createClassifier, DEFAULT_RECOGNISERS, type Finding, recognise, tierRank } from "@seneschal/governance";
 import { KINDS, type Random } from "../cases/generated-identifiers.ts";
 import { ASKING, HARMLESS, HOLDING } from "../cases/held-out.ts";
+import { ORDINARY } from "../cases/held-out-queries.ts";
 import { THINGS } from "../cases/things.ts";
 import type { ConformanceSuite } from "../suite.ts";
 import { tally } from "../tally.ts";
@@ -200,6 +201,14 @@ const harmless: ConformanceSuite = {
   },
 };
 
+const ordinary: ConformanceSuite = {
+  name: "classification/held-out-ordinary-queries",
+  floor: 0.97,
+  async run() {
+    return harmlessTo(createClassifier({ sql: await openSqlParser() }), ORDINARY);
+  },
+};
+
 const asking: ConformanceSuite = {
   name: "classification/held-out-queries",
   floor: 0.97,
@@ -228,5 +237,6 @@ export const suites: readonly ConformanceSuite[] = [
   things,
   holding,
   harmless,
+  ordinary,
   asking,
 ];

@@ -1,42 +1,16 @@
-import { type ClassificationResult, createClassifier, LineageGraph, readLineageSql, tierRank } from "@seneschal/governance";
+import { LineageGraph, readLineageSql } from "@seneschal/governance";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openSqlParser } from "../../src/sql-parser/index.ts";
+import { classifierKnowing, parser, rankOf } from "./support/registered.ts";
 
-const parser = await openSqlParser();
-const graph = new LineageGraph();
-const declare = (id: string, tier: string, columns: Readonly<Record<string, string>> = {}) =>
-  graph.declare(
-    {
-      id,
-      direct: { tier, tags: [] },
-      columns: Object.fromEntries(Object.entries(columns).map(([name, own]) => [name, { direct: { tier: own, tags: [] } }])),
-    },
-    0,
-  );
-declare("hr.vault7", "RESTRICTED");
-declare("open1", "PUBLIC");
-declare("mixed3", "PUBLIC", { a: "PUBLIC", k9: "RESTRICTED" });
-declare("lake/raw/vx9", "RESTRICTED");
-declare("s3://bkt/path/kq3.parquet", "RESTRICTED");
-const factsOf = (table: string) => {
-  const [id] = [...graph.named(table)].sort((x, y) => rankOf(graph.effective(y)?.tier) - rankOf(graph.effective(x)?.tier));
-  const info = id === undefined ? undefined : graph.info(id);
-  const whole = id === undefined ? undefined : graph.effective(id);
-  if (id === undefined || info === undefined || whole === undefined) return undefined;
-  const columns = Object.fromEntries(Object.keys(info.columns).map((name) => [name, graph.effective(id, name) ?? whole]));
-  return { tier: whole.tier, tags: whole.tags, columns };
-};
-const classifier = createClassifier({
-  sql: parser,
-  catalogue: factsOf,
-  schemaOf: (table) => Object.keys(factsOf(table)?.columns ?? {}),
+const classify = classifierKnowing({
+  "hr.vault7": { tier: "RESTRICTED" },
+  open1: { tier: "PUBLIC" },
+  mixed3: { tier: "PUBLIC", columns: { a: "PUBLIC", k9: "RESTRICTED" } },
+  "lake/raw/vx9": { tier: "RESTRICTED" },
+  "s3://bkt/path/kq3.parquet": { tier: "RESTRICTED" },
 });
-const rankOf = (tier = "PUBLIC") =>
-  tierRank({ tiers: ["PUBLIC", "INTERNAL", "CONFIDENTIAL", "PROPRIETARY", "RESTRICTED"] }, tier);
 const DIALECTS = [undefined, "postgres", "mysql", "mssql", "snowflake", "bigquery", "duckdb", "hive", "oracle"];
-const classify = (query: string, dialect?: string): ClassificationResult =>
-  classifier.classify(query, dialect === undefined ? {} : { dialect });
 const has = (query: string, tier: string, dialects: readonly (string | undefined)[] = [undefined]) => {
   for (const dialect of dialects) {
     const { tier: given, reasoning } = classify(query, dialect);

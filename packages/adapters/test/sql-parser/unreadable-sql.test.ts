@@ -111,7 +111,7 @@ describe("what cannot be read is the highest tier, and the answer says so", () =
     "EXEC sp_executesql @q",
     "PREPARE s FROM @q",
     "SELECT * FROM IDENTIFIER($t)",
-    "DO $$ BEGIN PERFORM pg_sleep(1); END $$",
+    "DO $$ BEGIN zork frobnicate (1; END $$",
     "select name from t wibble wobble where x = 1",
     `SELECT ${"f(".repeat(45)}`,
     `SELECT * FROM t; SELECT ${"f(".repeat(45)}`,

@@ -1,17 +1,19 @@
 import type { JsonObject } from "@seneschal/kernel";
 import { checkOptions } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
-import { dialectOf } from "../sql/dialect-of.ts";
+import { isDialectName } from "../sql/dialect-of.ts";
 import { parseSql } from "../sql/parse-sql.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { isBirthDate } from "./birth-date.ts";
+import { namedEvidence } from "./code-evidence.ts";
+import { withoutUrlEncoding } from "./code-strings.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
 import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
-import { innerEvidence, plainQueryEvidence, readSql, type SqlContext } from "./read-sql.ts";
+import { innerEvidence, plainQueryEvidence, readSql, type SqlContext, stringsEvidence } from "./read-sql.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
@@ -72,7 +74,7 @@ export interface ClassificationResult {
 /** Classifies texts under one policy. Holds no state between calls. */
 export interface Classifier {
   readonly policy: TierPolicy;
-  /** Throws `validation_failed` for a text that is too long, `classification_failed` for an inner fault: never a silent PUBLIC. */
+  /** Throws `validation_failed` for a text that is too long or a dialect that nobody knows, `classification_failed` for an inner fault: never a silent PUBLIC. */
   classify(query: string, context?: JsonObject): ClassificationResult;
 }
 
@@ -101,6 +103,7 @@ export function createClassifier(options: ClassifierOptions = {}): Classifier {
     classify(query, context = {}) {
       checkLength(query);
       if (typeof context !== "object" || context === null) throw new TypeError("context: expected an object");
+      checkDialect(context);
       try {
         return classify(query, context, policy, options);
       } catch (cause) {
@@ -108,6 +111,14 @@ export function createClassifier(options: ClassifierOptions = {}): Classifier {
       }
     },
   };
+}
+
+/** Throws `validation_failed` for a dialect that nobody knows: a slip of the pen would change what is read. */
+export function checkDialect({ dialect }: JsonObject): void {
+  if (dialect === undefined || dialect === null || dialect === "" || (typeof dialect === "string" && isDialectName(dialect)))
+    return;
+  const reason = "expected the name of a dialect of SQL, as postgres or mysql";
+  throw governanceError("validation_failed", `context.dialect: ${reason}`, { field: "context.dialect", reason });
 }
 
 /** Throws `validation_failed` for a text that is too long, `TypeError` for what is no text. */
@@ -127,6 +138,7 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
 
   const catalogue = withSystemResources(options.catalogue ?? (() => undefined), policy);
   const reader: SqlContext = { sql: options.sql, policy, recognisers, catalogue, schemaOf: options.schemaOf };
+  const lookup = options.catalogue !== undefined;
   const dialect = textOf(context["dialect"]);
   const sql = readSql(reader, query, dialect);
   const json = sql === undefined ? jsonOf(query) : undefined;
@@ -140,27 +152,38 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
     const request = sql.idle ? requestOf(query) : undefined;
     if (request !== undefined) evidence.push(...requestEvidence(request, policy));
-    if (sql.unread || sql.idle) for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
+    if (sql.unread || sql.idle) {
+      const { evidence: inner, rest } = stringsEvidence(reader, query);
+      evidence.push(...inner, ...plainQueryEvidence(reader, rest));
+      if (lookup) evidence.push(...namedEvidence(rest, policy, catalogue, true));
+    }
   } else if (json !== undefined) {
     form = "json";
-    evidence.push(...jsonEvidence(json, policy, recognisers, (leaf) => innerEvidence(reader, leaf)));
+    evidence.push(
+      ...plainQueryEvidence(reader, query),
+      ...jsonEvidence(json, policy, recognisers, catalogue, (leaf) => innerEvidence(reader, leaf)),
+    );
   } else if (rows !== undefined) {
     form = "csv";
     evidence.push(...tableEvidence(rows, policy, recognisers));
+    evidence.push(...plainQueryEvidence(reader, query));
+    for (const cell of rows.flat()) if (beginsLikeSql(cell)) evidence.push(...innerEvidence(reader, cell));
     // Who names a dialect says that it is for a database, whatever it looks like.
-  } else if (options.sql !== undefined && (dialectOf(dialect) !== undefined || readsLikeCommand(query, catalogue))) {
+  } else if (
+    options.sql !== undefined &&
+    ((dialect !== undefined && isDialectName(dialect)) || readsLikeCommand(query, catalogue))
+  ) {
     form = "sql";
     operation = unreadOperation(query);
     evidence.push(...textEvidence(query, context, policy, recognisers), ...strangeEvidence(query, policy, catalogue));
-    for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
-    evidence.push(...embeddedEvidence(reader, query));
+    evidence.push(...codeEvidence(reader, query, lookup, true));
   } else if (readsLikeQueryCode(query)) {
     form = "query";
     evidence.push(...textEvidence(query, context, policy, recognisers), ...queryCodeEvidence(query, policy));
+    evidence.push(...codeEvidence(reader, query, lookup, true));
   } else {
     evidence.push(...textEvidence(query, context, policy, recognisers));
-    for (const inner of quotedSql(query)) evidence.push(...innerEvidence(reader, inner));
-    evidence.push(...embeddedEvidence(reader, query));
+    evidence.push(...codeEvidence(reader, query, lookup, false));
     const request = requestOf(query);
     if (request !== undefined) {
       operation = request.operation;
@@ -168,9 +191,21 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
       evidence.push(...requestEvidence(request, policy));
     }
   }
-  // Of statements that were read the tree has said it.
-  if (sql === undefined || sql.unread || sql.idle) evidence.push(...plainQueryEvidence(reader, query));
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
+}
+
+/** Evidence of what a text of another kind holds of queries: statements in quotes or not, and of the names beside them, where there are tables to be found. */
+function codeEvidence(reader: SqlContext, text: string, lookup: boolean, code: boolean): readonly Evidence[] {
+  const { evidence, rest } = stringsEvidence(reader, text);
+  const decoded = withoutUrlEncoding(rest);
+  return [
+    ...evidence,
+    ...quotedSql(rest).flatMap((inner) => innerEvidence(reader, inner)),
+    ...embeddedEvidence(reader, rest),
+    ...plainQueryEvidence(reader, rest),
+    ...(decoded === rest ? [] : [...embeddedEvidence(reader, decoded), ...plainQueryEvidence(reader, decoded)]),
+    ...(lookup ? namedEvidence(decoded, reader.policy, reader.catalogue, code) : []),
+  ];
 }
 
 /** Evidence of statements that stand in a text without quotes: between semicolons; from where one begins, as far as one reads, else of the words from there on. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@seneschal/kernel";
 import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { SchemaOf } from "../sql/types.ts";
-import { type ClassificationResult, type ClassifierOptions, checkLength, createClassifier } from "./classifier.ts";
+import { type ClassificationResult, type ClassifierOptions, checkDialect, checkLength, createClassifier } from "./classifier.ts";
 import type { Catalogue, KnownResource } from "./sql-evidence.ts";
 
 /** What is known of a table that a text names; empty when nothing is. */
@@ -59,7 +59,8 @@ export function classifyTask(
   };
   const catalogue: Catalogue = (table) => factsOf(table)?.resource;
   const schemaOf: SchemaOf = (table) => factsOf(table)?.columns;
-  const classifier = createClassifier(Object.assign({}, options, { catalogue, schemaOf }));
+  const known = tables === undefined ? {} : { catalogue, schemaOf };
+  const classifier = createClassifier(Object.assign({}, options, known));
   const result = classifier.classify(query, context);
   return unknown.size === 0 ? { result: told(result) } : { unknown: [...unknown] };
 }
@@ -78,7 +79,7 @@ export function classifierInThread(options: Omit<ClassifierOptions, "catalogue" 
 
 /**
  * Classifies a text and tells `classifier` what `factsOf` knows of the tables it asks for; without `factsOf` no table is known. Rejects with
- * `validation_failed` for a text that is too long, else as `classifier` does.
+ * `validation_failed` for a text that is too long or a dialect that nobody knows, else as `classifier` does.
  */
 export async function classifyWith(
   classifier: TaskClassifier,
@@ -88,6 +89,7 @@ export async function classifyWith(
   owner: string,
 ): Promise<ClassificationResult> {
   checkLength(query);
+  checkDialect(context);
   const tables = factsOf === undefined ? undefined : new Map<string, TableFacts>();
   for (;;) {
     const answer = await classifier.answer({ query, context, ...(tables === undefined ? {} : { tables }) }, owner);

@@ -5,7 +5,7 @@ export type QueryForm = "sql" | "query" | "json" | "csv" | "text";
 
 /** First words of statements; those that are verbs of plain language too, with what follows them in SQL. */
 const SQL_START =
-  /^\s*(?:\(\s{0,9}){0,9}(?:select|with|insert|update|delete|merge|copy|unload|create|alter|drop|truncate|explain|from|use|replace|call|grant|describe|declare|prepare|exec(?:ute)?|cache|begin|set|values|table|analyze|pragma|attach|start\s+transaction|show\s+(?:full\s+|extended\s+)?(?:tables|databases|schemas|columns|fields|create|views|functions|procedure|grants|index(?:es)?|keys|partitions|variables|status|processlist|catalogs|roles|users\s*;?\s*$)|export\s+(?:table|data)|import\s+(?:external\s+)?(?:table|from|foreign)|load\s+data|lock\s+tables?|bulk\s+insert|handler\s+\S{1,100}\s+(?:read|open)|if\s+(?:not\s+)?exists)\b|^\s*(?:do\s+(?:\$|'|language\b)|\\copy\b)/i;
+  /^\s*(?:\(\s{0,9}){0,9}(?:select|with|insert|update|delete|merge|copy|unload|create|alter|drop|truncate|explain|from|use|replace|call|grant|describe|declare|prepare|exec(?:ute)?|cache|begin|set|values|table|analyze|pragma|attach|start\s+transaction|show\s+(?:full\s+|extended\s+)?(?:tables|databases|schemas|columns|fields|create|views|functions|procedure|grants|index(?:es)?|keys|partitions|variables|status|processlist|catalogs|roles|users\s*;?\s*$)|export\s+(?:table|data)|import\s+(?:external\s+)?(?:table|from|foreign)|load\s+data|lock\s+tables?|bulk\s+insert|handler\s+\S{1,100}\s+(?:read|open)|if\s+(?:not\s+)?exists)\b|^\s*(?:if|while)\s{0,9}(?:[@(]|\w{1,60}\s{0,9}[=<>])|^\s*(?:do\s+(?:\$|'|language\b)|\\copy\b)/i;
 
 /** True when the text begins like SQL; whether it is, the parser says. */
 export function beginsLikeSql(text: string): boolean {
@@ -14,7 +14,7 @@ export function beginsLikeSql(text: string): boolean {
 
 /** SQL in quotes inside another text: source code, a log line, a procedure call. Only texts that begin like a whole statement. */
 export function quotedSql(text: string): string[] {
-  return [...text.matchAll(QUOTED_SQL)].slice(0, MAX_QUOTED).map((match) => (match[2] ?? "").replace(PLACEHOLDER, "NULL"));
+  return [...text.matchAll(QUOTED_SQL)].slice(0, MAX_QUOTED).map((match) => match[2] ?? "");
 }
 /** The rest of a text from where a statement begins inside it, if one does. */
 export function embeddedSql(text: string): string | undefined {
@@ -25,10 +25,8 @@ export function embeddedSql(text: string): string | undefined {
 /** A query that calls a function, and needs no table. */
 const CALLED = /(?<![\w'"`])(?:SELECT|select|EXEC|CALL)\s{1,9}[\w.]{1,100}\((?!(?:e?n?s|en|in)\))/;
 const EMBEDDED =
-  /(?<![\w'"`])(?:select\b(?=[^;]{1,400}?\bfrom\b)|insert\s{1,9}into\b|delete\s{1,9}from\b|update\s{1,9}\S{1,60}\s{1,9}set\b|merge\s{1,9}into\b|exec(?:ute)?\s{0,9}\()/i;
+  /(?<![\w'"`.])(?:select\b(?=[^;]{1,400}?\bfrom\b)|insert\s{1,9}into\b|delete\s{1,9}from\b|update\s{1,9}\S{1,60}\s{1,9}set\b|merge\s{1,9}into\b|exec(?:ute)?\s{0,9}\()/i;
 
-/** What drivers and templates put values in for: `%s`, `%(name)s`, `{name}`, `${name}`, `#{name}`. */
-const PLACEHOLDER = /%\(\w{1,60}\)s|%[sd]|[$#]?\{[^{}]{0,100}\}/g;
 const QUOTED_SQL = /(["'`])(\s{0,20}(?:select|insert\s{1,9}into|update|delete\s{1,9}from|with|merge|copy)\s[^"'`]{5,4000})\1/gi;
 const MAX_QUOTED = 50;
 

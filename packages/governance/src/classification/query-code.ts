@@ -9,7 +9,21 @@ const FORMS: readonly RegExp[] = [
   /^\s*db\s*\.\s*\w/,
   /^\s*(?:optional\s+match|match|merge|create|unwind)\s*\(\s*\w{0,80}\s*[:){]/i,
   /^\s*g\s*\.\s*[VE]\s*\(/,
-  /^[^|\n]{1,400}\|\s*(?:where|project|extend|summarize|table|fields|stats|eval|dedup)\s/i,
+  // Data frames, object mappers and their kin: fields by name in brackets, calls or symbols.
+  /^\s*(?:\w+\s*=\s*)?(?!(?:req|request|process|os|env|config|headers|settings|params|session|console|window|document|module|self|this)\b)\w{1,60}(?:\.\w{1,60}(?:\([^()]{0,200}\))?){0,6}\s*\[{1,2}\s*(?::\s*,\s*)?\[?["'][^"']{1,100}["']/,
+  /\.(?:[Ss]elect|pluck|values|values_list|only|project|projection|groupBy|groupby|group_by|orderBy|order_by|agg|[Ww]here|filter|query|distinct|with_columns|selectExpr|drop|sort_values|findMany|findOne|find|aggregate|hasLabel|valueMap)\s*\(\s*(?:\[?\s*["':{]|\[|(?:\w{1,30}\.)?(?:col|column|field)\s*\(|F\.|pl\.|[A-Z]\w{0,60}\.\w|\w{1,30}\s*=>)/,
+  /\b(?:spark|session|sqlContext|con|conn|engine|db)\.(?:table|read|collection|getCollection)\b|\b(?:spark|pd|pl|dd|polars|pandas)\.(?:read_|scan_|col\b)|%>%|\b(?:dplyr|data\.table|DBI)::|\b(?:knex|objection|supabase|prisma)\s*[.(]/,
+  /^\s*\w{1,60}\$\w{1,60}\s*$|^\s*(?:df|data|frame|\w{1,40}_df|dataset)(?:\.\w{1,60}){1,3}(?:\(\))?\s*$/,
+  /^\s*(?:for|let)\s+\w[\s\S]{0,400}\breturn\b|^\s*from\s+\w{1,60}\s+in\s+\w/i,
+  /^\s*(?:(?:h(?:m?get|getall|vals|scan)|smembers|zrange|lrange|json\.get|ft\.search|xrange|mget)\s+\S|get\s+\w+:\S)/i,
+  /^\s*(?:fields|source\s*=|index\s*=|search\s+index\s*=)\s*\S/i,
+  /^\s*(?:proc\s+\w+\b[^;]{0,200};|data\s+[\w.]+\s*;\s*(?:set|merge)\b)/i,
+  /^\s*(?:evaluate\s+\w|=\s*(?:query|filter|vlookup|xlookup|index|importrange)\s*\()/i,
+  // Lines for a shell that reads data, paths into documents, templates.
+  /^\s*(?:sudo\s+)?(?:pg_dump|mysqldump|mongoexport|mongodump|sqoop|bcp|bq|aws|gsutil|gcloud|az|azcopy|hdfs|hadoop|sqlite3|psql|mysql|cut|awk|jq|csvcut|xsv|mlr|ldapsearch|redis-cli|duckdb|clickhouse-client|sqlcmd|expdp)\s+\S/,
+  /^\s*(?:\$|\.)?(?:\.?\w{0,60}\[[*\d]{0,6}\])?\.[\w.*[\]]{2,200}\s*$|^\s*\/{1,2}\w+(?:\/[\w@*]+)+\s*$|[?&](?:fields|select|\$select|columns|projection|_source|include)=\w/,
+  /^\s*(?:\{\{|\$\{|<%=)[^{}%]{1,200}(?:\}\}|\}|%>)\s*$/,
+  /^[^|\n]{1,400}\|\s*(?:limit|take|sort|where|project|extend|summarize|table|fields|stats|eval|dedup)\s/i,
 ];
 const MAX_NAMES = 2000;
 /** Texts in quotes that are names or paths stay; other ones are values, which are searched as text. */

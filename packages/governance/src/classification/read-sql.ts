@@ -3,7 +3,10 @@ import { type ParsedSql, parseSql } from "../sql/parse-sql.ts";
 import { beginningsOf, readingsOf } from "../sql/readings.ts";
 import { sqlTokens } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
+import { filledTemplates, isPutIn } from "../sql/templates.ts";
 import type { SchemaOf } from "../sql/types.ts";
+import { namedEvidence } from "./code-evidence.ts";
+import { codeStrings } from "./code-strings.ts";
 import type { Evidence } from "./evidence.ts";
 import { beginsLikeSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
@@ -52,17 +55,24 @@ function readsLikeProse(query: string): boolean {
 export function readSql(context: SqlContext, text: string, dialect?: string, depth = 0): SqlFound | undefined {
   const { sql } = context;
   // Other texts, however long, cost one look at how they begin.
-  if (sql === undefined || !beginningsOf(text).some((beginning) => COMMENT.test(beginning) || beginsLikeSql(beginning)))
-    return undefined;
-  const readings = readingsOf(text, dialect);
+  const opens = (beginning: string) => COMMENT.test(beginning) || TEMPLATE.test(beginning) || beginsLikeSql(beginning);
+  if (sql === undefined || !beginningsOf(text).some(opens)) return undefined;
+  const filled = filledTemplates(text);
+  const filledReadings = new Set(readingsOf(filled, dialect));
+  const readings = [...new Set([...filledReadings, ...(filled === text ? [] : readingsOf(text, dialect))])];
   if (!readings.some((reading) => beginsLikeSql(reading) && !readsLikeProse(reading))) return undefined;
   const parsed = readings.map((reading) => ({ reading, ...parseSql(sql, reading, dialect) }));
-  const whole = parsed.filter(({ failed, statements }) => failed === 0 && statements.length > 0);
-  const found = (whole.length > 0 ? whole : parsed).flatMap((each) => evidenceOf(context, each.reading, each, depth) ?? []);
+  const isWhole = ({ failed, statements }: ParsedSql) => failed === 0 && statements.length > 0;
+  const whole = parsed.filter(isWhole);
+  // With a name in each place of a template the text is what will run, and not what is a comment as it stands.
+  const templated = filled === text ? parsed : parsed.filter(({ reading }) => filledReadings.has(reading));
+  const runs = templated.some(isWhole) ? whole : [...whole, ...templated.filter((each) => !isWhole(each))];
+  const found = runs.flatMap((each) => evidenceOf(context, each.reading, each, depth) ?? []);
   const [first, ...others] = found;
   if (first === undefined) return undefined;
   const evidence = found.flatMap((each) => each.evidence);
-  if (whole.length > 0) evidence.push(...hiddenEvidence(context, text, whole, parsed));
+  // What stands in a template is a name or a value to all.
+  if (whole.length > 0 && filled === text) evidence.push(...hiddenEvidence(context, text, whole, parsed));
   const rank = (each: SqlFound) => each.evidence.reduce((most, { tier }) => Math.max(most, tierRank(context.policy, tier)), 0);
   if (others.some((other) => rank(other) !== rank(first))) evidence.push(doubt(context, "dialects read the text differently"));
   return {
@@ -73,14 +83,15 @@ export function readSql(context: SqlContext, text: string, dialect?: string, dep
   };
 }
 
+const TEMPLATE = /^\s*\{[{%#]/;
 const COMMENT = /^\s*(?:--|#|\/[*/])/;
 
 const OPERATIONS = ["DEFINE", "READ", "WRITE", "DELETE", "EXPORT"];
 
 function evidenceOf(context: SqlContext, text: string, parsed: ParsedSql, depth: number): SqlFound | undefined {
   const { policy, catalogue, recognisers } = context;
-  const unread = parsed.unread.filter(looksLikeSql);
-  const strange = parsed.unread.filter((part) => !looksLikeSql(part) && !saysNothing(part));
+  const unread = parsed.unread.filter((part) => looksLikeSql(part) || isPutIn(part));
+  const strange = parsed.unread.filter((part) => !looksLikeSql(part) && !saysNothing(part) && !isPutIn(part));
   if (unread.length + parsed.statements.length === 0) return undefined;
   // `Select the best; then go on` is none, though its first half parses.
   if (unread.length === 0 && strange.length > 0 && !looksLikeSql(text)) return undefined;
@@ -104,7 +115,7 @@ function evidenceOf(context: SqlContext, text: string, parsed: ParsedSql, depth:
   return {
     evidence,
     operation: parsed.statements.length > 0 ? analysis.operation : unreadOperation(text),
-    idle: analysis.results.length + analysis.inputs.length + analysis.outputs.length === 0,
+    idle: analysis.results.length + analysis.inputs.length + analysis.outputs.length + analysis.runs.length === 0,
     unread: unread.length > 0,
   };
 }
@@ -117,9 +128,39 @@ const MAX_DEPTH = 3;
 
 /** Evidence of a text inside another one that is a query itself; nothing for any other text. */
 export function innerEvidence(context: SqlContext, text: string, depth = 1): readonly Evidence[] {
-  if (readsLikeQueryCode(text)) return queryCodeEvidence(text, context.policy);
   if (depth > MAX_DEPTH) return [];
-  return readSql(context, text, undefined, depth)?.evidence ?? plainQueryEvidence(context, text);
+  if (readsLikeQueryCode(text)) {
+    const { evidence, rest } = stringsEvidence(context, text, depth);
+    return [
+      ...queryCodeEvidence(text, context.policy),
+      ...evidence,
+      ...namedEvidence(rest, context.policy, context.catalogue, true),
+    ];
+  }
+  const read = readSql(context, text, undefined, depth);
+  if (read !== undefined) return read.evidence;
+  return [...plainQueryEvidence(context, text), ...(QUOTES.test(text) ? stringsEvidence(context, text, depth).evidence : [])];
+}
+
+const QUOTES = /["'`]/;
+
+/** Evidence of the texts in a piece of code that are queries, and the code without those that were read. */
+export function stringsEvidence(
+  context: SqlContext,
+  code: string,
+  depth = 0,
+): { readonly evidence: readonly Evidence[]; readonly rest: string } {
+  const evidence: Evidence[] = [];
+  let rest = "";
+  let from = 0;
+  for (const { text, start, end } of codeStrings(code)) {
+    const read = depth < MAX_DEPTH ? readSql(context, text, undefined, depth + 1) : undefined;
+    evidence.push(...(read?.evidence ?? innerEvidence(context, text, depth + 1)));
+    if (read === undefined || read.unread || read.idle) continue;
+    rest += `${code.slice(from, start)} `;
+    from = end;
+  }
+  return { evidence, rest: rest + code.slice(from) };
 }
 
 const NAME = String.raw`["\x60\[]?[\p{L}_][\p{L}\p{N}_$]*["\x60\]]?`;
@@ -146,7 +187,12 @@ function hiddenEvidence(
 ): Evidence[] {
   const others = parsed.filter((each) => !whole.includes(each));
   if (others.length === 0) return [];
-  const known = new Set(whole.flatMap(({ reading }) => codeOf(reading)));
+  const known = new Set(
+    whole.flatMap(({ reading }) => [
+      ...codeOf(reading),
+      ...(PROGRAM_TEXT.test(reading) ? codeOf(reading.replaceAll("'", " ")) : []),
+    ]),
+  );
   const hidden = others
     .map(({ reading }) => codeOf(reading).filter((word) => !known.has(word)))
     .filter((words) => words.some((word) => STATEMENT.test(word)) || (words.length > 0 && /\/\*M?!/.test(text)));
@@ -158,6 +204,8 @@ function hiddenEvidence(
       ];
 }
 
+/** Statements whose body, a text, was read. */
+const PROGRAM_TEXT = /^\s*(?:do|create\s+(?:or\s+replace\s+)?(?:function|procedure))\b/i;
 /** Words that reach data which a statement did not name before. */
 const STATEMENT = /^(?:select|union|from|join|into|table|with|insert|update|delete|merge|exec|execute|call)$/i;
 

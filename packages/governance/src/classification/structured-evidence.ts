@@ -4,13 +4,21 @@ import { termOf, wordsOf } from "./lexicon.ts";
 import { namesEvidence } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
+import { type Catalogue, starEvidence } from "./sql-evidence.ts";
 import { policyOf, type TierPolicy } from "./tiers.ts";
 
 const MAX_LEAVES = 20_000;
+const MAX_NAME = 512;
+/** `$ssn`, `$$ROOT.ssn`: a field, in queries of document stores. */
+const FIELD = /^\${1,2}[A-Za-z_][\w.]{0,200}$/;
 
 /** Keys of queries of document stores and search engines under which field names stand as values. */
 const SELECTS =
-  /^(?:_source|(?:_?source_?)?includes?|fields|docvalue_fields|stored_fields|fl|select|columns|project|projection|ProjectionExpression|AttributesToGet|returning)$/;
+  /^(?:_source|(?:_?source_?)?includes?|fields?|sort|order_?by|group_?by|by|path|key|docvalue_fields|stored_fields|fl|select|columns|project|projection|ProjectionExpression|AttributesToGet|returning)$/;
+
+/** Keys under which such queries name what they read. */
+const NAMES =
+  /^(?:find|findOne|aggregate|distinct|count|delete|update|insert|findAndModify|mapReduce|create|drop|collection|coll|from|into|ns|_?index|tables?|table_?name|view|dataset|source|resource|entity|bucket|topic|\$lookup|\$out|\$merge|\$unionWith)$/i;
 
 /**
  * Evidence of a JSON value: every leaf is searched with its key as context, and a telling key counts by itself. Keys are searched too, and names of fields where a query
@@ -20,6 +28,7 @@ export function jsonEvidence(
   value: unknown,
   policy: TierPolicy,
   recognisers: readonly Recogniser[],
+  catalogue: Catalogue,
   inner: (leaf: string) => readonly Evidence[] = () => [],
 ): Evidence[] {
   const found: Evidence[] = [];
@@ -40,7 +49,11 @@ export function jsonEvidence(
       leaves++;
       const leaf = String(item.value);
       found.push(...leafEvidence(leaf, item.key, item.about, item.path, policy, recognisers), ...inner(leaf));
-      if (SELECTS.test(item.key)) found.push(...namesEvidence(leaf.split(/[\s,]+/), item.about, policy));
+      const names = leaf.split(/[\s,.]+/).map((name) => name.replace(/^[$+-]+/, ""));
+      if (SELECTS.test(item.key) || FIELD.test(leaf)) found.push(...namesEvidence(names, item.about, policy));
+      // `ssn:*`, `salary:[1 TO 2]`
+      if (item.key === "query") found.push(...namesEvidence(leaf.match(/[\w.]+(?=:)/g) ?? [], item.about, policy));
+      if (NAMES.test(item.key) && leaf.length <= MAX_NAME) found.push(...starEvidence(leaf, policy, catalogue));
     }
   }
   return found;

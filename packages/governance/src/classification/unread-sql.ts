@@ -13,11 +13,15 @@ const SHAPE =
 const CODE =
   /[*=@]|;\s*$|\w\((?!e?n?s?\)|in\))|\(\s{0,9}select\b|::|\|\||\w_\w|\$\$|\b(?:SELECT|INSERT INTO|DELETE FROM|UPDATE \S{1,200} SET|EXEC|EXECUTE IMMEDIATE|FROM)\b/;
 /** Words of sentences that no statement has outside its quotes. */
-const SENTENCE = /\b(?:the|an|your|my|our|his|her|their|this|that|these|those|please|you|we|are|was|were)\b/i;
+const SENTENCE =
+  /\b(?:the|an|your|my|our|his|her|their|this|that|these|those|please|you|we|are|was|were|who|whom|whose|which|what|here|there|does)\b/i;
+/** Talk about the language. */
+const ABOUT_SQL =
+  /^\s*[A-Z]{4,10}(?:\s+[A-Z]{4,10})?\s+(?:is|are|was|were|does|means|statements?|queries|clauses?|keywords?|commands?|and|or)\b(?![\s\S]*[;=(*])/;
 
 /** True for a text that is meant as a statement on data, whether or not a parser reads it. */
 export function looksLikeSql(text: string): boolean {
-  if (!SHAPE.test(text)) return false;
+  if (!SHAPE.test(text) || ABOUT_SQL.test(text)) return false;
   return CODE.test(text) || !readsLikeSentence(text);
 }
 
@@ -57,6 +61,7 @@ const CAPITALS =
 export function readsLikeCommand(text: string, catalogue: Catalogue): boolean {
   const bare = text.replace(/^(?:\s*--[^\n]*\n|\s*\/\*[\s\S]{0,2000}?\*\/|\s*;)+/, "").trimStart();
   const [, verb = "", name = ""] = BRIEF.exec(bare) ?? [];
+  if (ABOUT_SQL.test(bare)) return false;
   if (verb !== "") return verb === verb.toUpperCase() || catalogue(name) !== undefined;
   if (!CAPITALS.test(bare) && !COMMANDS.some((form) => form.test(bare))) return false;
   if (/[.?!]\s*$/.test(bare)) return CODE.test(bare);

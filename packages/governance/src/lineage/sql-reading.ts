@@ -3,6 +3,7 @@ import { analyseSql } from "../sql/analyse.ts";
 import { parseSql } from "../sql/parse-sql.ts";
 import { readingsOf } from "../sql/readings.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
+import { filledTemplates } from "../sql/templates.ts";
 import type { SqlOutput } from "../sql/types.ts";
 
 /** SQL whose column lineage is asked for, with the columns of the tables that it may name: plain data, so that it can be sent. */
@@ -39,7 +40,7 @@ export function readLineageSql(parser: SqlParser, question: SqlQuestion): SqlRea
   const { query, dialect, tables } = question;
   const schemaOf = (table: string) => tables.find(([name]) => sameTable(name, table))?.[1];
   // What dialects read differently may be either.
-  const readings = readingsOf(query, dialect).map((reading) => {
+  const readings = readingsOf(filledTemplates(query), dialect).map((reading) => {
     const { statements, failed } = parseSql(parser, reading, dialect);
     const { results, unexplained, unread, runs, calls, doubts } = analyseSql(statements, schemaOf);
     return failed + unexplained.length + unread.length + runs.length + calls.length + doubts.length > 0 ? null : results;

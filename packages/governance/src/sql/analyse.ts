@@ -1,6 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
 import { isBuiltin, reachOf } from "./builtins.ts";
 import { AGGREGATES, MASKING, MEMBER_ACCESS, REVEALING_AGGREGATES, showsLittle } from "./functions.ts";
+import { patternOf, placeholderIn } from "./templates.ts";
 import {
   argumentsOf,
   columnAlias,
@@ -79,6 +80,8 @@ class Analyser {
   readonly #literals: SqlLiteral[] = [];
   /** Queries, relations, statements and names of the tree that a rule has come by. */
   readonly #seen = new WeakSet<object>();
+  /** Names that stand for a value that is put in. */
+  readonly #values = new WeakSet<object>();
   readonly #unexplained = new Set<string>();
   readonly #unread = new Set<string>();
   readonly #calls: SqlCall[] = [];
@@ -116,6 +119,7 @@ class Analyser {
 
   statement(statement: Node): void {
     if (typeof statement === "string") return;
+    if (putInAsAlias(statement)) this.#unread.add(PUT_IN);
     const first = this.#results.length;
     this.#statement(statement);
     this.#sweep(statement, new Set(this.#results.slice(first).flatMap((result) => result.table ?? [])));
@@ -148,6 +152,7 @@ class Analyser {
         if (key === "Table") this.#shown({ ...this.#table(child as Node, EMPTY_SCOPE()), dataset: [] }, targets);
         else this.#shown(this.#change(key, child as Node, EMPTY_SCOPE()), targets);
       }
+      if (key === "Execute") this.#execute(child as Node);
       if (key === "Function" && !this.#seen.has(child))
         this.#called((child as Node)["name"], argumentsOf((child as Node)["args"]), false);
       if (key === "Function" || key === "Named") this.#explain((child as Node)["name"]);
@@ -158,7 +163,10 @@ class Analyser {
   /** Counts a name that no rule has come by. */
   #unexplain(parts: readonly unknown[]): void {
     const idents = parts.map((part) => (part as Node)["Identifier"] ?? part);
-    if (idents.some((ident) => !this.#seen.has(ident as object))) this.#unexplained.add(nameOf(parts));
+    if (idents.every((ident) => this.#seen.has(ident as object))) return;
+    const put = placeholderIn(nameOf(parts));
+    if (put === undefined || /^@/.test(nameOf(parts))) this.#unexplained.add(nameOf(parts));
+    else if (put === "text") this.#unread.add(PUT_IN);
   }
 
   /** Notes rows that a statement shows, or may show, and brings to what it writes. */
@@ -201,9 +209,15 @@ class Analyser {
         this.#createTable(node);
         return;
       case "CreateFunction":
+        for (const key of ["name", "language", "args"]) this.#explain(node[key]);
         // A body is a text, whatever quotes it stands in.
-        for (const value of textsIn(node["function_body"]))
-          if (/^\s*(?:select|with|insert|update|delete|merge|table|from)\b/i.test(value)) this.#literals.push({ value });
+        for (const value of textsIn(node["function_body"])) {
+          if (/^(?:sql|plpgsql|plsql|)$/i.test(identifier(node["language"])) && /\s/.test(value.trim())) this.#runs.push([value]);
+          else {
+            this.#literals.push({ value });
+            this.#doubts.add("what a function of another language reads is not explained");
+          }
+        }
         return;
       case "CreateView":
         this.#explain(node["columns"]);
@@ -527,7 +541,7 @@ class Analyser {
     const name = lastName(((assignment["target"] ?? {}) as Node)["ColumnName"] ?? assignment["target"]);
     const text = literalText(assignment["value"]);
     if (text !== undefined) this.#literals.push({ value: text, column: name });
-    return { name, inputs: unique(this.#expr(assignment["value"], scope)) };
+    return { name, inputs: unique(this.#expr(this.#isValue(assignment["value"]), scope)) };
   }
 
   #delete(node: Node, outer: Scope): Scope {
@@ -598,7 +612,7 @@ class Analyser {
         const cells = Array.isArray(row) ? row : list((row as Node)["content"]);
         for (const [i, cell] of cells.entries()) {
           const name = names[i] ?? this.#schemaOf(table)?.[i] ?? `_${i}`;
-          columns.set(name, [...(columns.get(name) ?? []), ...this.#expr(cell, scope)]);
+          columns.set(name, [...(columns.get(name) ?? []), ...this.#expr(this.#isValue(cell), scope)]);
         }
       }
     }
@@ -755,6 +769,7 @@ class Analyser {
     const inner: Scope = { ...scope, ctes };
     const limit = query["limit_clause"] ?? query["fetch"] ?? query["limit"];
     if (limit !== undefined && limit !== null) this.#limited = true;
+    this.#isValue(limit);
     return this.#body(query["body"] as Node, inner, query);
   }
 
@@ -798,7 +813,7 @@ class Analyser {
       const width = Math.max(0, ...rows.map((row) => row.length));
       const columns = Array.from({ length: width }, (_, i) => ({
         name: `_${i}`,
-        inputs: unique(rows.flatMap((row) => this.#expr(row[i], inner))),
+        inputs: unique(rows.flatMap((row) => this.#expr(this.#isValue(row[i]), inner))),
       }));
       return { columns, open: [], dataset: inner.indirect };
     }
@@ -878,8 +893,11 @@ class Analyser {
       const expr = aliased === undefined ? (node["UnnamedExpr"] ?? node) : aliased["expr"];
       const name = aliased === undefined ? (columnName(expr) ?? `_${unnamed++}`) : identifier(aliased["alias"]);
       const inputs = this.#expr(expr, scope);
-      // Snowflake: `$1` is the first column, whichever that is.
-      columns.push({ name, inputs: unique(namesPlace(expr) ? [...inputs, ...this.#rows(scope, undefined)] : inputs) });
+      // Snowflake: `$1` is the first column, whichever that is; what is put in as a whole item may be any of them.
+      const put = isPutIn(expr);
+      if (put === "text") this.#doubts.add(PUT_IN);
+      const any = namesPlace(expr) || put !== undefined;
+      columns.push({ name, inputs: unique(any ? [...inputs, ...this.#rows(scope, undefined)] : inputs) });
     }
     return { columns, open: [...open] };
   }
@@ -1091,6 +1109,11 @@ class Analyser {
     const indirectly = called.toLowerCase() === "identifier" && args !== undefined && args !== null;
     const name = indirectly ? (literalText(unnamed(list(args["args"])[0])) ?? "") : called;
     if (name === "" || TEMPLATE.test(name)) this.#unread.add(BUILT_NAME);
+    if (placeholderIn(name) !== undefined) {
+      const pattern = patternOf(name);
+      if (pattern === undefined) this.#unread.add(BUILT_NAME);
+      else return this.#tableNamed(pattern, aliasName, renames, scope);
+    }
     if (!indirectly && args !== undefined && args !== null) {
       const rows = this.#called(table["name"], argumentsOf({ List: args }), true);
       const inputs = [...rows, ...this.#expr(args["args"], scope).map(transformed)];
@@ -1127,7 +1150,21 @@ class Analyser {
   }
 
   #filter(expr: unknown, scope: Scope, subtype: "FILTER" | "JOIN" | "CONDITIONAL"): void {
-    if (expr !== undefined && expr !== null) this.#collect(this.#expr(expr, scope), scope, subtype);
+    if (expr === undefined || expr === null) return;
+    this.#collect(this.#expr(expr, scope), scope, subtype);
+    if (!conditionsIn(expr).some((condition) => isPutIn(condition) !== undefined)) return;
+    this.#doubts.add("a condition is put in before the statement runs");
+    this.#collect(this.#rows(scope, undefined), scope, subtype);
+  }
+
+  /** Marks what is put in there as a value, outside of queries; gives the node back. */
+  #isValue(node: unknown): unknown {
+    if (typeof node !== "object" || node === null || isQuery(node as Node)) return node;
+    if (!Array.isArray(node) && isIdent(node as Node)) {
+      if (placeholderIn(identifier(node)) !== undefined) this.#values.add(node);
+      if (this.#values.has(node)) this.#seen.add(node);
+    } else for (const child of Object.values(node)) this.#isValue(child);
+    return node;
   }
 
   #collect(inputs: readonly ColumnInput[], scope: Scope, subtype: ColumnInput["subtype"]): void {
@@ -1182,6 +1219,7 @@ class Analyser {
           return [...this.#expr(body["expr"], scope), ...this.#subquery(body["subquery"] as Node, scope)].map(transformed);
         case "BinaryOp": {
           this.#compared(body);
+          if (!/^(?:And|Or|Xor)$/.test(String(body["op"]))) this.#isValue(body["right"]);
           const inputs = [...this.#expr(body["left"], scope), ...this.#expr(body["right"], scope)];
           if (!MEMBER_OPERATORS.has(String(body["op"]))) return memberOf(inputs, undefined);
           const key = constantText(body["right"]) ?? firstText(body["right"]);
@@ -1198,11 +1236,21 @@ class Analyser {
           return this.#member(this.#resolved(scope, [param["name"]]), key);
         }
         case "InList":
-          for (const item of list(body["list"])) this.#literal(item, columnName(body["expr"]));
+          for (const item of list(body["list"])) this.#literal(this.#isValue(item), columnName(body["expr"]));
           return this.#expr(body["expr"], scope).map(transformed);
         case "Expr":
         case "Unnamed":
           return this.#expr(value, scope);
+        case "Between":
+        case "Like":
+        case "ILike":
+        case "SimilarTo":
+        case "RLike":
+          for (const key of ["low", "high", "pattern"]) this.#isValue(body[key]);
+          break;
+        case "Interval":
+          this.#isValue(body);
+          break;
         case "AliasedExpr":
           return this.#expr(body["expr"], scope);
       }
@@ -1217,10 +1265,28 @@ class Analyser {
    * one (`max`, `column1`), so that it stands for all there is.
    */
   #resolved(scope: Scope, parts: readonly unknown[]): readonly ColumnInput[] {
+    if (parts.some((part) => placeholderIn(identifier(part)) !== undefined)) return this.#putIn(scope, parts);
     const found = this.#find(scope, parts.map(identifier));
     if (found === undefined) return this.#rows(scope, undefined).map(transformed);
     for (const part of parts) this.#explain(part);
     return found;
+  }
+
+  /** What a name may be that is put in before the statement runs: a value, or any column that is in sight; a column of a relation that is. */
+  #putIn(scope: Scope, parts: readonly unknown[]): readonly ColumnInput[] {
+    const last = parts.at(-1);
+    const value = this.#values.has(last as object) || /^[?:@]|^placeholder__b\d+$/i.test(identifier(last));
+    for (const part of parts) this.#explain(part);
+    if (value) return [];
+    if (placeholderIn(identifier(last)) === undefined)
+      return this.#find(scope, [identifier(last)]) ?? this.#rows(scope, undefined);
+    const owner = parts.slice(0, -1).map(identifier).join(".");
+    const rows: ColumnInput[] = [];
+    for (let at: Scope | undefined = scope; at !== undefined; at = at.outer)
+      rows.push(...this.#rows(at, owner === "" || placeholderIn(owner) !== undefined ? undefined : owner));
+    if (rows.length === 0) this.#unread.add(PUT_IN);
+    else this.#doubts.add(PUT_IN);
+    return rows.map(transformed);
   }
 
   #find(scope: Scope, parts: readonly string[]): readonly ColumnInput[] | undefined {
@@ -1461,6 +1527,50 @@ function isStep(step: unknown): boolean {
   const inner = body["Dot"] ?? (body["Subscript"] as Node | undefined)?.["Index"] ?? body;
   const index = (inner as Node)["index"] ?? inner;
   return isConstant(index) || namePath(index) !== undefined || "Slice" in ((body["Subscript"] ?? {}) as Node);
+}
+
+const PUT_IN = "a part of the statement is put in before it runs";
+
+/** How an expression is put in as a whole: as a value or a name (`?`, `${x}`), with or without parentheses. */
+function isPutIn(expr: unknown): "bound" | "text" | undefined {
+  const body = (typeof expr === "object" && expr !== null ? expr : {}) as Node;
+  if (body["Nested"] !== undefined) return isPutIn(body["Nested"]);
+  const value = (body["Value"] as Node | undefined)?.["value"];
+  const written = typeof value === "object" && value !== null ? (value as Node)["Placeholder"] : undefined;
+  if (typeof written === "string") return placeholderIn(written);
+  return body["Identifier"] === undefined ? undefined : placeholderIn(identifier(body["Identifier"]));
+}
+
+/** The conditions that AND, OR and NOT join. */
+function conditionsIn(expr: unknown): readonly unknown[] {
+  const found: unknown[] = [];
+  const left: unknown[] = [expr];
+  while (left.length > 0) {
+    const node = left.pop();
+    const body = (typeof node === "object" && node !== null ? node : {}) as Node;
+    const joined = body["BinaryOp"] as Node | undefined;
+    if (joined !== undefined && /^(?:And|Or|Xor)$/.test(String(joined["op"]))) left.push(joined["left"], joined["right"]);
+    else if (body["Nested"] !== undefined) left.push(body["Nested"]);
+    else if (body["UnaryOp"] !== undefined) left.push((body["UnaryOp"] as Node)["expr"]);
+    else found.push(node);
+  }
+  return found;
+}
+
+/** True where what is put in stands as the name that is given to a table or a column: it may be anything that goes on there. */
+function putInAsAlias(tree: unknown): boolean {
+  const left: unknown[] = [tree];
+  while (left.length > 0) {
+    const node = left.pop();
+    if (typeof node !== "object" || node === null) continue;
+    for (const [key, child] of Object.entries(node)) {
+      if (key.endsWith("_token") || typeof child !== "object" || child === null) continue;
+      const given = key === "alias" ? identifier(isIdent(child as Node) ? child : (child as Node)["name"]) : "";
+      if (given !== "" && placeholderIn(given) !== undefined) return true;
+      left.push(child);
+    }
+  }
+  return false;
 }
 
 const BUILT_NAME = "the name of a table is built when the statement runs";

@@ -2,6 +2,7 @@ import { checkArgument } from "@seneschal/kernel";
 import { dialectOf } from "./dialect-of.ts";
 import { groupChains } from "./group-chains.ts";
 import { MAX_PARSE_COST, parseCost } from "./parse-cost.ts";
+import { rewriteBlock } from "./rewrite-block.ts";
 import { rewritten } from "./rewrite-sql.ts";
 import { splitStatements } from "./split-statements.ts";
 import type { SqlParser } from "./sql-parser.ts";
@@ -41,6 +42,12 @@ function parsed(parser: SqlParser, sql: string, first: string, depth: number): P
   const dear = !affords(first);
   const whole = dear ? undefined : attempt(parser, sql, first, depth);
   if (whole !== undefined) return { statements: whole, failed: 0, unread: [] };
+  const block = rewriteBlock(sql);
+  if (block !== undefined && depth < MAX_DEPTH) {
+    const parts = block.map((part) => parsed(parser, part, first, depth + 1));
+    const failed = parts.flatMap(({ unread }) => unread);
+    if (failed.length === 0) return { statements: parts.flatMap(({ statements }) => statements), failed: 0, unread: [] };
+  }
   const dialects = [...(dear ? [] : [first]), ...FALLBACKS.filter((other) => other !== first && affords(other))];
   if (dialects.length === 0) return { statements: [], failed: 1, unread: [sql] };
   const statements: unknown[] = [];

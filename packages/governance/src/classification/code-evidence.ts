@@ -1,0 +1,53 @@
+import type { Evidence } from "./evidence.ts";
+import { beginsLikeSql } from "./form.ts";
+import { type Catalogue, starEvidence } from "./sql-evidence.ts";
+import { highestTier, type TierPolicy } from "./tiers.ts";
+import { hasSignsOfCode, readsLikeSentence } from "./unread-sql.ts";
+
+/** Names that are looked up of one text: what has more says more than can be asked. */
+const MAX_NAMES = 20_000;
+
+const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_$]*(?:-[\p{L}\p{N}][\p{L}\p{N}_]*)*/gu;
+/** A name or a path in quotes, or a path without. */
+const PATH = /(["'`])([^"'`\n]{1,200})\1|(?<![\p{L}\p{N}_])[\p{L}\p{N}_$~.*/-]*[/:][\p{L}\p{N}_$~.*?/:-]{1,200}/gu;
+/** What no sentence has, besides the signs of SQL. */
+const CODE = /[{}[\]|<>$\\]|\w\.\w+\s?[([]|^\s*\w+\.\w+\s*$|\s--?\w/;
+/** Words of sentences. */
+const PLAIN =
+  /\b(?:a|in|of|on|for|with|is|how|what|who|when|why|where|does|did|do|can|could|should|would|will|it|i|me|der|die|das|ein|eine|und|ist|le|la|les|un|une|et|est|el|los|una|y|es|il|che)\b/gi;
+/** Requests, and what tables are called in them. */
+const ASKS =
+  /\b(?:tables?|datasets?|data ?sets?|collections?|views?|schemas?|databases?|topics?|buckets?|index)\b|^\s*(?:please\s+|can you\s+)?(?:show|list|give|fetch|get|read|print|send)\b|\b(?:dump|export|download|query|select|copy|unload|truncate)\b/i;
+/** A word that is written as names are: with an underscore, a digit, a capital inside. */
+const WRITTEN = /_|\d|\p{Ll}\p{Lu}/u;
+
+function isSentence(text: string): boolean {
+  const words = text.slice(0, 4000).trim().split(/\s+/).length;
+  return words === 1 || readsLikeSentence(text) || (text.slice(0, 4000).match(PLAIN)?.length ?? 0) * 8 >= words;
+}
+
+/**
+ * Evidence of the names in a text that no parser reads (a query of another language, code, a command line, a prompt): each that the catalogue knows counts as if it were shown whole. Of a sentence, unless it is `code`, those
+ * count that are written as names are; all of them, where it asks for data.
+ */
+export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catalogue, code = false): Evidence[] {
+  const all = code || hasSignsOfCode(text) || CODE.test(text) || ASKS.test(text) || beginsLikeSql(text) || !isSentence(text);
+  const names = new Set<string>();
+  for (const [path, , quoted] of text.matchAll(PATH)) {
+    if (names.size > MAX_NAMES) break;
+    const name = (quoted ?? path).trim();
+    if (/\p{L}/u.test(name) && !/\s\S*\s\S*\s/.test(name)) names.add(name);
+  }
+  for (const [word] of text.matchAll(WORD)) {
+    if (names.size > MAX_NAMES) break;
+    if (word.length <= 128 && (all || WRITTEN.test(word))) names.add(word);
+    // `my-table` may be a difference, too.
+    if (all && word.includes("-")) for (const part of word.split("-")) names.add(part);
+  }
+  const found = [...names]
+    .filter((name) => catalogue(name) !== undefined)
+    .flatMap((name) => starEvidence(name, policy, catalogue));
+  if (names.size <= MAX_NAMES) return found;
+  const reason = "the text has more names than are looked up";
+  return [...found, { entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason }];
+}
