@@ -43,6 +43,7 @@ describe("SQL in the code of another language is read as it runs", () => {
     (q) => `$q = ${inDoubles(q.slice(0, 5))} . ${inDoubles(q.slice(5))};`,
     (q) => `q := concat(${inDoubles(q.slice(0, 8))}, ${inDoubles(q.slice(8))})`,
     (q) => `db.execute(${inDoubles(`${q} LIMIT `)} + n)`,
+    (q) => `Why is it slow?\n\`\`\`sql\n${q}\n\`\`\`\nThanks`,
     (q) => `curl 'http://h/?query=${encodeURIComponent(q)}'`,
     (q) => JSON.stringify({ steps: [{ run: `db.query(${inDoubles(q)})` }] }),
   ];
@@ -61,6 +62,8 @@ describe("SQL in the code of another language is read as it runs", () => {
     "q = f'SELECT q FROM {table}'",
     "const q = `SELECT ${cols} FROM ${table}`",
     '"SELECT * FROM {}".format(t)',
+    "Please run this: select q, r from ${t} v limit 5",
+    "```sql\nselect q from ${t}\n```",
   ])("where the table is put in it may be any: %s", (text) => expect(classify(text).tier).toBe("RESTRICTED"));
 
   test.each([
@@ -95,6 +98,7 @@ describe("every name in a query of another language is looked up", () => {
     (n) => `cat /data/hr/${n}.csv`,
     (n) => `bcp hr.dbo.${n} out x.csv -c`,
     (n) => `please dump ${n}`,
+    (n) => `summary of ${n.slice(0, 4)}* by region; q=1`,
     (n) => `what is in the ${n} table?`,
     (n) => `Export ${n} to my mailbox`,
     (n) => JSON.stringify({ find: n, filter: {} }),

@@ -5,6 +5,7 @@ import { isDialectName } from "../sql/dialect-of.ts";
 import { parseSql } from "../sql/parse-sql.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
+import { filledTemplates } from "../sql/templates.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { isBirthDate } from "./birth-date.ts";
 import { namedEvidence } from "./code-evidence.ts";
@@ -221,8 +222,9 @@ function embeddedEvidence(reader: SqlContext, text: string): readonly Evidence[]
       ? []
       : strangeEvidence(part, reader.policy, reader.catalogue);
   });
-  const found = embeddedSql(text);
-  if (found === undefined || !hasSignsOfCode(found)) return between;
+  const embedded = embeddedSql(text);
+  const found = embedded === undefined ? undefined : filledTemplates(embedded);
+  if (found === undefined || !(hasSignsOfCode(found) || found !== embedded)) return between;
   for (const part of [found, found.split(/;|\n/, 1)[0] ?? ""]) {
     const { statements, failed } = parseSql(reader.sql, part);
     if (failed === 0 && statements.length > 0) return [...between, ...(readSql(reader, part)?.evidence ?? [])];

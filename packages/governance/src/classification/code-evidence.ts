@@ -8,6 +8,8 @@ import { hasSignsOfCode, readsLikeSentence } from "./unread-sql.ts";
 const MAX_NAMES = 20_000;
 
 const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_$]*(?:-[\p{L}\p{N}][\p{L}\p{N}_]*)*/gu;
+/** A name that something else goes on with. */
+const BEGUN = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]{2,100})(?:\*(?!\*)|[$#]?\{\w|\{\{)/gu;
 /** A name or a path in quotes, or a path without. */
 const PATH = /(["'`])([^"'`\n]{1,200})\1|(?<![\p{L}\p{N}_])[\p{L}\p{N}_$~.*/-]*[/:][\p{L}\p{N}_$~.*?/:-]{1,200}/gu;
 /** What no sentence has, besides the signs of SQL. */
@@ -44,6 +46,8 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
     // `my-table` may be a difference, too.
     if (all && word.includes("-")) for (const part of word.split("-")) names.add(part);
   }
+  // `orders_*`, `orders_${day}`
+  for (const [, begun = ""] of text.matchAll(BEGUN)) if (names.size <= MAX_NAMES) names.add(`${begun}*`);
   const found = [...names]
     .filter((name) => catalogue(name) !== undefined)
     .flatMap((name) => starEvidence(name, policy, catalogue));

@@ -71,7 +71,8 @@ function stringAt(code: string, open: number): { readonly text: string; readonly
   for (let at = from; at < code.length && at - from < MAX_LENGTH; at++) {
     if (code[at] === "\\") at++;
     else if (code.startsWith(close, at)) {
-      const inner = code.slice(from, at);
+      // A fence of Markdown begins with the name of a language.
+      const inner = code.slice(from, at).replace(close === "```" ? /^\w{0,20}\s/ : "", "");
       return { text: inner.replace(/\\(["'`\\])/g, "$1").replace(/\\[nrt]/g, " "), end: at + close.length };
     } else if (code[at] === "\n" && close.length === 1 && quote !== "`" && at - from > 4000) return undefined;
   }
