@@ -56,7 +56,18 @@ describe("a task classified away from the catalogue", () => {
     expect(classifyTask({ query: "hello", context: {}, tables: new Map() }, { sql })).toHaveProperty("result.tier", "PUBLIC");
   });
 
-  test("is not sent when it is too long", async () => {
+  test("lets others of the thread go on between many look-ups, and behind each of a pattern", async () => {
+    let pauses = 0;
+    const pause = async () => {
+      pauses++;
+    };
+    const names = Array.from({ length: 2000 }, (_, i) => `t_${i}`).join(" ");
+    for (const text of [names, "t_1* = u_2*"])
+      await classifyWith(classifierInThread({ sql }), text, {}, () => ({}), "acme", pause);
+    expect(pauses).toBe(4 + 2);
+  });
+
+  test("is not sent when it is too long, nor for a dialect that nobody knows", async () => {
     const sent: ClassificationTask[] = [];
     const classifier = {
       ...classifierInThread(),
@@ -67,6 +78,10 @@ describe("a task classified away from the catalogue", () => {
     };
     const long = "a".repeat(MAX_QUERY_LENGTH + 1);
     await expect(classifyWith(classifier, long, {}, undefined, "acme")).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(classifyWith(classifier, "SELECT 1", { dialect: "postgress" }, undefined, "acme")).rejects.toMatchObject({
+      code: "validation_failed",
+      details: { field: "context.dialect" },
+    });
     expect(sent).toEqual([]);
   });
 });

@@ -10,6 +10,9 @@ export interface TableFacts {
   readonly columns?: readonly string[];
 }
 
+/** Look-ups in a row, a few microseconds each. */
+const LOOKUPS = 500;
+
 /** Findings that an answer tells, the first of a text. */
 const MAX_FINDINGS = 8192;
 
@@ -79,7 +82,8 @@ export function classifierInThread(options: Omit<ClassifierOptions, "catalogue" 
 
 /**
  * Classifies a text and tells `classifier` what `factsOf` knows of the tables it asks for; without `factsOf` no table is known. Rejects with
- * `validation_failed` for a text that is too long or a dialect that nobody knows, else as `classifier` does.
+ * `validation_failed` for a text that is too long or a dialect that nobody knows, else as `classifier` does. A text may name thousands of tables, and a pattern is compared with all: `pause` lets others of the
+ * thread go on between.
  */
 export async function classifyWith(
   classifier: TaskClassifier,
@@ -87,6 +91,7 @@ export async function classifyWith(
   context: JsonObject,
   factsOf: ((table: string) => TableFacts) | undefined,
   owner: string,
+  pause: () => Promise<void> = async () => undefined,
 ): Promise<ClassificationResult> {
   checkLength(query);
   checkDialect(context);
@@ -94,6 +99,9 @@ export async function classifyWith(
   for (;;) {
     const answer = await classifier.answer({ query, context, ...(tables === undefined ? {} : { tables }) }, owner);
     if ("result" in answer) return answer.result;
-    for (const table of answer.unknown) tables?.set(table, factsOf?.(table) ?? {});
+    for (const [i, table] of answer.unknown.entries()) {
+      tables?.set(table, factsOf?.(table) ?? {});
+      if (i % LOOKUPS === LOOKUPS - 1 || table.includes("*")) await pause();
+    }
   }
 }

@@ -1,15 +1,17 @@
 import type { Evidence } from "./evidence.ts";
 import { beginsLikeSql } from "./form.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
-import { highestTier, type TierPolicy } from "./tiers.ts";
+import { highestTier, type TierPolicy, unclassifiedTier } from "./tiers.ts";
 import { hasSignsOfCode, readsLikeSentence } from "./unread-sql.ts";
 
 /** Names that are looked up of one text: what has more says more than can be asked. */
 const MAX_NAMES = 20_000;
 
 const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_$]*(?:-[\p{L}\p{N}][\p{L}\p{N}_]*)*/gu;
+/** Patterns that are compared with all tables. */
+const MAX_PATTERNS = 64;
 /** A name that something else goes on with. */
-const BEGUN = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]{2,100})(?:\*(?!\*)|[$#]?\{\w|\{\{)/gu;
+const BEGUN = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]{2,100})(?:\*(?!\*)|[$#]\{\w|\{\{)/gu;
 /** A name or a path in quotes, or a path without. */
 const PATH = /(["'`])([^"'`\n]{1,200})\1|(?<![\p{L}\p{N}_])[\p{L}\p{N}_$~.*/-]*[/:][\p{L}\p{N}_$~.*?/:-]{1,200}/gu;
 /** What no sentence has, besides the signs of SQL. */
@@ -47,10 +49,15 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
     if (all && word.includes("-")) for (const part of word.split("-")) names.add(part);
   }
   // `orders_*`, `orders_${day}`
-  for (const [, begun = ""] of text.matchAll(BEGUN)) if (names.size <= MAX_NAMES) names.add(`${begun}*`);
+  const begun = new Set([...text.matchAll(BEGUN)].map(([, name = ""]) => `${name}*`));
+  for (const name of [...begun].slice(0, MAX_PATTERNS)) names.add(name);
   const found = [...names]
     .filter((name) => catalogue(name) !== undefined)
     .flatMap((name) => starEvidence(name, policy, catalogue));
+  if (begun.size > MAX_PATTERNS) {
+    const reason = "the text has more patterns than are looked up";
+    found.push({ entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason });
+  }
   if (names.size <= MAX_NAMES) return found;
   const reason = "the text has more names than are looked up";
   return [...found, { entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason }];

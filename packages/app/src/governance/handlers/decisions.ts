@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { nextTurn } from "@seneschal/adapters/system";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import {
@@ -25,7 +26,14 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
   async classify({ catalogues, classifier, store }, input) {
     const { query, context } = input.body;
     const catalogue = await catalogues.at(input.principal?.org ?? NOBODY);
-    const result = await classifyWith(classifier, query, context as Record<string, Json>, catalogue.factsOf, ownerOf(input));
+    const result = await classifyWith(
+      classifier,
+      query,
+      context as Record<string, Json>,
+      catalogue.factsOf,
+      ownerOf(input),
+      nextTurn,
+    );
     const userId = context["user_id"];
     await store.commit({
       commitId: randomUUID(),

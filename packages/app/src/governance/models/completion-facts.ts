@@ -1,3 +1,4 @@
+import { nextTurn } from "@seneschal/adapters/system";
 import {
   classifyWith,
   decideModel,
@@ -39,7 +40,7 @@ export class CompletionFacts {
     const { tiers, classifier, catalogues } = this.#services;
     const { guard, question } = this.#prompt;
     const catalogue = await catalogues.at(question.subject.org);
-    const found = await classifyWith(classifier, text, {}, catalogue.factsOf, guard.owner);
+    const found = await classifyWith(classifier, text, {}, catalogue.factsOf, guard.owner, nextTurn);
     this.#tier = maxTier(tiers, this.#tier, found.tier);
     for (const tag of found.tags) this.#tags.add(tag);
     for (const entity of entities) {

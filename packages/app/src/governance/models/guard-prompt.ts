@@ -1,3 +1,4 @@
+import { nextTurn } from "@seneschal/adapters/system";
 import type { Principal } from "@seneschal/contract";
 import {
   classifyWith,
@@ -55,7 +56,7 @@ export async function guardPrompt(
   let tier = lowestTier(tiers);
   const tags = new Set<string>();
   for (const text of contentTexts(read)) {
-    const found = await classifyWith(classifier, text, {}, catalogue.factsOf, owner);
+    const found = await classifyWith(classifier, text, {}, catalogue.factsOf, owner, nextTurn);
     tier = maxTier(tiers, tier, found.tier);
     for (const tag of found.tags) tags.add(tag);
   }
