@@ -21,8 +21,9 @@ export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn
 export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/configured-recogniser.ts";
 export { CsvSplitter } from "./classification/csv.ts";
 export type { Evidence } from "./classification/evidence.ts";
-export { LEXICON, type LexiconTerm, termOf, wordsOf } from "./classification/lexicon.ts";
+export { LEXICON, type LexiconTerm, Surroundings, termOf } from "./classification/lexicon.ts";
 export { mergedResource } from "./classification/merged-resource.ts";
+export { wordsOf } from "./classification/names/words-of.ts";
 export { type Normalised, normalise } from "./classification/normalise.ts";
 export { candidates, REPORTED_FROM, type RecogniseOptions, recognise } from "./classification/recognise.ts";
 export type { Finding, Matcher, Pattern, Recogniser, Verdict } from "./classification/recogniser.ts";

@@ -12,6 +12,7 @@ import {
   resourceId,
   type SqlParser,
   type SqlReading,
+  Surroundings,
   type TableFacts,
   type TierPolicy,
   termOf,
@@ -220,9 +221,10 @@ class OrganizationCatalogue implements DataCatalogue {
     }
     const id = doc.resource_id;
     this.registered.set(id, doc);
+    const around = new Surroundings(id, Object.keys(doc.columns));
     const columns = Object.fromEntries(
       Object.entries(doc.columns).map(([name, column]) => {
-        const direct = column.tier === undefined ? this.#inferred(name, id) : { tier: column.tier, tags: column.tags ?? [] };
+        const direct = column.tier === undefined ? this.#inferred(name, around) : { tier: column.tier, tags: column.tags ?? [] };
         return [
           name,
           { ...(column.type === undefined ? {} : { type: column.type }), ...(direct === undefined ? {} : { direct }) },
@@ -252,15 +254,16 @@ class OrganizationCatalogue implements DataCatalogue {
   /** Columns that nobody classified are classified by their names. */
   #describe(id: string, at: number): void {
     const info = this.graph.info(id);
+    const around = new Surroundings(id, Object.keys(info?.columns ?? {}));
     const inferred = Object.entries(info?.columns ?? {}).flatMap(([name, column]) => {
-      const direct = column.direct === undefined ? this.#inferred(name, id) : undefined;
+      const direct = column.direct === undefined ? this.#inferred(name, around) : undefined;
       return direct === undefined ? [] : [[name, { ...column, direct }] as const];
     });
     if (inferred.length > 0) this.graph.declare({ id, columns: Object.fromEntries(inferred) }, at);
   }
 
-  #inferred(column: string, about: string) {
-    const term = termOf(column, about);
+  #inferred(column: string, around: Surroundings) {
+    const term = termOf(column, around);
     return term === undefined ? undefined : policyOf(this.#options.tiers, term.entity);
   }
 

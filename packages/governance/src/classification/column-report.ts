@@ -25,7 +25,7 @@ export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, r
   checkArgument("column", column, "object");
   checkArgument("policy", policy, "object");
   checkArgument("recognisers", recognisers, "array");
-  const evidence = columnEvidenceOf(column.name, column.values ?? [], column.about ?? "", policy, recognisers);
+  const evidence = columnEvidenceOf(column, policy, recognisers);
   const verdict = classifyColumn(column);
   let tier = lowestTier(policy);
   for (const e of evidence) tier = maxTier(policy, tier, e.tier);

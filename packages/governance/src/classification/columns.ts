@@ -1,5 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
-import { isAboutPeople, LEXICON, type LexiconTerm, termOf, wordsOf } from "./lexicon.ts";
+import { isAboutPeople, LEXICON, type LexiconTerm, type Surroundings, termOf } from "./lexicon.ts";
+import { wordsOf } from "./names/words-of.ts";
 import { isIpv6 } from "./recognisers/ip.ts";
 
 /** A column to be judged: its name, what it belongs to, and values if there are any. */
@@ -7,6 +8,8 @@ export interface ColumnSample {
   readonly name: string;
   /** Table, file or data set. */
   readonly about?: string;
+  /** In place of `about`: that and the columns beside it. */
+  readonly around?: Surroundings;
   readonly description?: string;
   readonly values?: readonly string[];
 }
@@ -38,7 +41,7 @@ export function classifyColumn(column: ColumnSample): ColumnVerdict | undefined 
     .slice(0, SAMPLES)
     .map((v) => v.trim())
     .filter((v) => v !== "" && v.toLowerCase() !== "null");
-  const named = termOf(column.name, column.about) ?? described(column) ?? bareName(column, values);
+  const named = termOf(column.name, column.around ?? column.about) ?? described(column) ?? bareName(column, values);
   if (named !== undefined) {
     if (values.length === 0 || named.value === undefined) return { entity: named.entity, term: named.term, score: 0.8 };
     const fitting = share(values, (value) => named.value?.test(value) === true);

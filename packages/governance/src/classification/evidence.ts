@@ -1,7 +1,7 @@
 import { recognise } from "./recognise.ts";
 import type { Finding } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
-import { type EntityPolicy, maxTier, policyOf, type TierPolicy } from "./tiers.ts";
+import { type EntityPolicy, maxTier, policyOf, type TierPolicy, unclassifiedTier } from "./tiers.ts";
 
 /** How an entity became known; each kind has its own reliability. */
 export type EvidenceKind =
@@ -59,6 +59,12 @@ export function nameOfFinding({ entity, probability, alternatives = [] }: Findin
 /** That business data is meant, of whatever kind: it says nothing about persons. */
 export function businessEvidence(tier: string, reason: string): Evidence {
   return { entity: "BUSINESS_OBJECT", tier, tags: [], kind: "object", reason };
+}
+
+/** That a name may mean data about persons, and nothing beside it says so: it is not public. */
+export function mayNameEvidence(policy: TierPolicy, place: string, term: string): Evidence {
+  const reason = `${place} may name ${term}`;
+  return { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason };
 }
 
 const WITHHELD = "(name withheld)";

@@ -1,5 +1,6 @@
 import { businessEvidence, type Evidence } from "./evidence.ts";
-import { namesBusiness, termOf, wordsOf } from "./lexicon.ts";
+import { namesBusiness, Surroundings, termOf } from "./lexicon.ts";
+import { wordsOf } from "./names/words-of.ts";
 import { policyOf, type TierPolicy } from "./tiers.ts";
 
 /** How queries of languages begin that no parser here reads: GraphQL, the shells of document stores, Cypher, Gremlin, pipelines of logs. */
@@ -45,8 +46,9 @@ export function queryCodeEvidence(text: string, policy: TierPolicy): Evidence[] 
 /** Evidence of a list of field names. `about` says what they belong to. */
 export function namesEvidence(names: readonly string[], about: string, policy: TierPolicy): Evidence[] {
   const found: Evidence[] = [];
+  const around = new Surroundings(about, names);
   for (const name of names) {
-    const term = termOf(name, about);
+    const term = termOf(name, around);
     if (term === undefined || found.some((e) => e.entity === term.entity)) continue;
     const { tier, tags } = policyOf(policy, term.entity);
     found.push({ entity: term.entity, tier, tags, kind: "name", reason: `the query names ${term.term}`, column: name });

@@ -1,5 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
-import { isAboutPeople, type LexiconTerm, namesBusiness, possibleTerms, wordsOf } from "./lexicon.ts";
+import { isMeant, type LexiconTerm, namesBusiness, namesPeople, possibleTerms } from "./lexicon.ts";
+import { isOnlyAbout } from "./names/heads.ts";
+import { wordsOf } from "./names/words-of.ts";
 import { inRequestEnglish } from "./request-words.ts";
 
 /** What a sentence asks for. */
@@ -29,6 +31,7 @@ const OF_PEOPLE: readonly LexiconTerm[] = [
   { entity: "PERSON", term: "name", match: /\bname\b/ },
   { entity: "STREET_ADDRESS", term: "address", match: /(?<!\b(?:mail|ip|mac|web|wallet|network) )\baddress\b/ },
 ];
+const QUESTION = /^(?:is|has|num|nb|n|count|number of|no of|avg|average|max|min)\b/;
 /** Verbs of moving data that are little else: also behind other words. */
 const MOVES = /^(?:export|download|dump|extract|unload)$/;
 const LEFT_OUT =
@@ -48,15 +51,24 @@ export function requestOf(text: string): DataRequest | undefined {
   const words = joined.split(" ").filter((word) => word !== "");
   const operation = operationOf(words);
   const aggregate = AGGREGATE.test(joined);
-  const phrase = words.length <= 6 && words.length > 0 && !/[.!?]/.test(text.trim().slice(0, -1));
+  // `secret: my-database` gives a value its name.
+  const phrase =
+    words.length <= 6 && words.length > 0 && !/^\s*[\w"']{1,60}\s?[:=]/.test(text) && !/[.!?]/.test(text.trim().slice(0, -1));
   if (operation === undefined && !aggregate && !phrase) return undefined;
   // `The average salary rose last year.` tells a figure and asks for none.
   if (operation === undefined && !phrase && words.length > 7 && /\.\s*$/.test(text) && !text.includes("?")) return undefined;
   const masked = MASKED.test(joined);
   const objects: { term: LexiconTerm; masked: boolean }[] = [];
-  for (const term of [...possibleTerms(joined), ...(isAboutPeople(joined) ? OF_PEOPLE : [])]) {
+  for (const term of [...possibleTerms(joined), ...(namesPeople(joined) ? OF_PEOPLE : [])]) {
     const match = term.match.exec(joined);
-    if (match === null || (term.unless?.test(joined) ?? false) || term.personal === true) continue;
+    if (match === null || (term.unless?.test(joined) ?? false)) continue;
+    if (term.personal === true && (term.usual === true || !isMeant(term, joined))) continue;
+    // `password policy` is no password; `is the email verified` asks for none.
+    const after = joined
+      .slice(match.index + match[0].length)
+      .trimStart()
+      .split(" ", 1);
+    if (isOnlyAbout(term.entity, QUESTION.test(joined) ? words.slice(0, 1) : [], after)) continue;
     const before = joined.slice(0, match.index).trimEnd();
     if (OWN.test(before) && !BULK.test(before)) continue;
     if (LEFT_OUT.test(before)) continue;

@@ -1,8 +1,8 @@
 import { reachOf } from "../sql/builtins.ts";
 import { foldedName } from "../sql/folded-name.ts";
 import type { ColumnInput, SqlAnalysis, SqlCall } from "../sql/types.ts";
-import { businessEvidence, type Evidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
-import { isAboutHealth, isAboutPeople, type LexiconTerm, termOf } from "./lexicon.ts";
+import { businessEvidence, type Evidence, mayNameEvidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
+import { isAboutHealth, isAboutPeople, type LexiconTerm, meaningOf, Surroundings, termOf } from "./lexicon.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { highestTier, loweredTier, policyOf, type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
@@ -35,13 +35,14 @@ export function sqlEvidence(
 ): Evidence[] {
   const found: Evidence[] = [];
   const shown = new Set<string>();
+  const around = surroundingsIn(analysis);
   for (const result of analysis.results) {
     for (const column of result.columns) {
       for (const input of column.inputs) {
         if (input.type === "INDIRECT") continue;
         shown.add(keyOf(input));
         const weak: Weakening | undefined = input.masking ? "masked" : isFigure(input) ? "aggregated" : undefined;
-        found.push(...columnEvidence(input, policy, catalogue, weak));
+        found.push(...columnEvidence(input, policy, catalogue, weak, around(input.table)));
       }
       // A column of no table (a constant, a function of nothing) still has a telling name.
       if (column.inputs.length === 0)
@@ -57,7 +58,7 @@ export function sqlEvidence(
     for (const input of rest) {
       if (shown.has(keyOf(input))) continue;
       shown.add(keyOf(input));
-      found.push(...columnEvidence(input, policy, catalogue, "only filtered by"));
+      found.push(...columnEvidence(input, policy, catalogue, "only filtered by", around(input.table)));
     }
   }
   for (const literal of analysis.literals) found.push(...literalEvidence(literal.value, literal.column, policy, recognisers));
@@ -114,11 +115,25 @@ function keyOf(input: ColumnInput): string {
   return `${input.table}\0${input.field.toLowerCase()}\0${input.member ?? ""}`;
 }
 
+/** For each table of a statement: the table, and all columns that the statement names. */
+function surroundingsIn(analysis: SqlAnalysis): (table: string) => Surroundings {
+  const columns = analysis.results.flatMap((result) =>
+    [...result.columns.flatMap(({ inputs }) => inputs), ...result.dataset].map(({ field }) => field),
+  );
+  const tables = new Map<string, Surroundings>();
+  return (table) => {
+    const known = tables.get(table) ?? new Surroundings(table, columns);
+    tables.set(table, known);
+    return known;
+  };
+}
+
 function columnEvidence(
   { table, field: column, member }: Pick<ColumnInput, "table" | "field" | "member">,
   policy: TierPolicy,
   catalogue: Catalogue,
   weak: Weakening | undefined,
+  around: string | Surroundings = table,
 ): Evidence[] {
   if (column === "*") return starEvidence(table, policy, catalogue, weak);
   const known = catalogue(table);
@@ -142,7 +157,8 @@ function columnEvidence(
     ];
   }
   const found: Evidence[] = [];
-  for (const term of termsOf(column, member, table)) {
+  const terms = termsOf(column, member, around);
+  for (const term of terms) {
     const { tier, tags } = policyOf(policy, term.entity);
     found.push({
       entity: term.entity,
@@ -153,6 +169,8 @@ function columnEvidence(
       column,
     });
   }
+  const possible = terms.length > 0 ? undefined : meaningOf(member ?? column, around).possible;
+  if (possible !== undefined) found.push(mayNameEvidence(policy, place, possible.term));
   // A column that the register does not speak of has the tier of its table.
   if (known !== undefined && tierRank(policy, known.tier) > 1) {
     const reason = `${place}, which is registered as ${known.tier}${why}`;
@@ -162,9 +180,9 @@ function columnEvidence(
 }
 
 /** What a column's name says, or each name on the way to a member of it. */
-function termsOf(column: string, member: string | undefined, table: string): readonly LexiconTerm[] {
-  const found = new Set([member ?? "", ...(member?.split(".") ?? [])].flatMap((name) => termOf(name, table) ?? []));
-  const own = found.size > 0 ? undefined : termOf(column, table);
+function termsOf(column: string, member: string | undefined, around: string | Surroundings): readonly LexiconTerm[] {
+  const found = new Set([member ?? "", ...(member?.split(".") ?? [])].flatMap((name) => termOf(name, around) ?? []));
+  const own = found.size > 0 ? undefined : termOf(column, around);
   return own === undefined ? [...found] : [own];
 }
 

@@ -1,6 +1,7 @@
-import { classifyColumn } from "./columns.ts";
-import { type Evidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
-import { termOf, wordsOf } from "./lexicon.ts";
+import { type ColumnSample, classifyColumn } from "./columns.ts";
+import { type Evidence, mayNameEvidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
+import { meaningOf, Surroundings } from "./lexicon.ts";
+import { wordsOf } from "./names/words-of.ts";
 import { namesEvidence } from "./query-code.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
@@ -32,27 +33,26 @@ export function jsonEvidence(
   inner: (leaf: string) => readonly Evidence[] = () => [],
 ): Evidence[] {
   const found: Evidence[] = [];
-  const stack: { readonly value: unknown; readonly path: string; readonly key: string; readonly about: string }[] = [
-    { value, path: "$", key: "", about: "" },
-  ];
+  const stack: (Member & { readonly value: unknown })[] = [{ value, path: "$", key: "", around: new Surroundings() }];
   for (let leaves = 0; stack.length > 0 && leaves < MAX_LEAVES; ) {
     const item = stack.pop();
     if (item === undefined) break;
     if (Array.isArray(item.value)) {
       for (let i = item.value.length - 1; i >= 0; i--) stack.push({ ...item, value: item.value[i], path: `${item.path}[${i}]` });
     } else if (typeof item.value === "object" && item.value !== null) {
+      const around = new Surroundings(item.key, Object.keys(item.value));
       for (const [key, child] of Object.entries(item.value).reverse()) {
         found.push(...keyEvidence(key, `${item.path}.${safeName(key)}`, policy, recognisers));
-        stack.push({ value: child, path: `${item.path}.${safeName(key)}`, key, about: item.key });
+        stack.push({ value: child, path: `${item.path}.${safeName(key)}`, key, around });
       }
     } else if (item.value !== null && item.value !== "" && typeof item.value !== "boolean") {
       leaves++;
       const leaf = String(item.value);
-      found.push(...leafEvidence(leaf, item.key, item.about, item.path, policy, recognisers), ...inner(leaf));
+      found.push(...leafEvidence(leaf, item, policy, recognisers), ...inner(leaf));
       const names = leaf.split(/[\s,.]+/).map((name) => name.replace(/^[$+-]+/, ""));
-      if (SELECTS.test(item.key) || FIELD.test(leaf)) found.push(...namesEvidence(names, item.about, policy));
+      if (SELECTS.test(item.key) || FIELD.test(leaf)) found.push(...namesEvidence(names, item.around.words, policy));
       // `ssn:*`, `salary:[1 TO 2]`
-      if (item.key === "query") found.push(...namesEvidence(leaf.match(/[\w.]+(?=:)/g) ?? [], item.about, policy));
+      if (item.key === "query") found.push(...namesEvidence(leaf.match(/[\w.]+(?=:)/g) ?? [], item.around.words, policy));
       if (NAMES.test(item.key) && leaf.length <= MAX_NAME) found.push(...starEvidence(leaf, policy, catalogue));
     }
   }
@@ -75,15 +75,21 @@ function keyEvidence(key: string, path: string, policy: TierPolicy, recognisers:
   });
 }
 
+/** Where a value of JSON stands. */
+interface Member {
+  readonly path: string;
+  readonly key: string;
+  /** The key above, and the keys of the same object. */
+  readonly around: Surroundings;
+}
+
 function leafEvidence(
   value: string,
-  key: string,
-  about: string,
-  path: string,
+  { key, path, around }: Member,
   policy: TierPolicy,
   recognisers: readonly Recogniser[],
 ): Evidence[] {
-  const term = termOf(key, about);
+  const { term, possible } = meaningOf(key, around);
   const hints = key === "" ? [] : [wordsOf(key).join(" ")];
   const found: Evidence[] = recognise(value, recognisers, { hints }).map((finding) => {
     const { tier, tags } = policyOfFinding(policy, finding);
@@ -97,7 +103,9 @@ function leafEvidence(
       path,
     };
   });
-  if (term !== undefined && !found.some((e) => e.entity === term.entity)) {
+  if (term === undefined) {
+    if (possible !== undefined) found.push(mayNameEvidence(policy, `the key at ${path}`, possible.term));
+  } else if (term.byValue !== true && !found.some((e) => e.entity === term.entity)) {
     const { tier, tags } = policyOf(policy, term.entity);
     found.push({ entity: term.entity, tier, tags, kind: "name", reason: `the key at ${path} names ${term.term}`, path });
   }
@@ -111,25 +119,21 @@ export function tableEvidence(
   recognisers: readonly Recogniser[],
 ): Evidence[] {
   const [header = [], ...body] = rows;
+  const around = new Surroundings("", header);
   const found: Evidence[] = [];
   for (const [i, name] of header.entries()) {
     const values = body.map((row) => row[i] ?? "");
-    found.push(...columnEvidenceOf(name, values, "", policy, recognisers));
+    found.push(...columnEvidenceOf({ name, values, around }, policy, recognisers));
   }
   return found;
 }
 
 /** Evidence of one column: what it is as a whole, and entities that its values hold. */
-export function columnEvidenceOf(
-  name: string,
-  values: readonly string[],
-  about: string,
-  policy: TierPolicy,
-  recognisers: readonly Recogniser[],
-): Evidence[] {
+export function columnEvidenceOf(sample: ColumnSample, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
+  const { name, values = [], around = sample.about } = sample;
   const found: Evidence[] = [];
   const column = safeName(name);
-  const verdict = classifyColumn({ name, about, values });
+  const verdict = classifyColumn(sample);
   if (verdict !== undefined) {
     const { tier, tags } = policyOf(policy, verdict.entity);
     const fitting = verdict.fitting === undefined ? "" : `, ${Math.round(verdict.fitting * 100)} % of the values fit`;
@@ -142,6 +146,8 @@ export function columnEvidenceOf(
       column: name,
     });
   }
+  const { possible } = verdict === undefined ? meaningOf(name, around) : {};
+  if (possible !== undefined) found.push(mayNameEvidence(policy, `column ${column}`, possible.term));
   const hints = [wordsOf(name).join(" ")];
   const seen = new Set<string>();
   for (const value of values.slice(0, 1000)) {

@@ -1,5 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
-import { termOf, wordsOf } from "../classification/lexicon.ts";
+import { termOf } from "../classification/lexicon.ts";
+import { wordsOf } from "../classification/names/words-of.ts";
 import { governanceError } from "../errors.ts";
 import {
   BARE,
