@@ -293,3 +293,228 @@ export const SEEN_NAMES: LabelledNames = [
     "order_id, product_name, created_at, status, quantity, unit_price, country_code, currency, page_count, description, is_active, file_name, host_name, ip_version, card_layout, category, version, salary_grade_count, city_count, numero_pedido, orderdate, custid, empid, productid, itemno, deptname, createddate, lastmodified, startdate, enddate, total_amount, amount, price, sku, qty, balance, zone, region, department, notes_count, color, weight_kg, height_px, 产品名称, 创建时间, 状态, 数量, 员工编号, 资料, 员工资料, номер_заказа, bestelldatum, fecha_pedido, date_commande",
   ],
 ];
+
+/** Names of known schemas and products, tried when the rules stood, which were then mended by classes of them. */
+export const SCHEMA_NAMES: LabelledNames = [
+  // Salesforce: Contact, Lead, User, HealthCloud
+  [
+    "PERSON",
+    "Contact:FirstName, Contact:LastName, Contact:MiddleName, Contact:Name, Lead:Name, Contact:AssistantName, User:CommunityNickname, PersonContact:Salutation_FirstName__c",
+  ],
+  [
+    "EMAIL_ADDRESS",
+    "Contact:Email, PersonEmail, SecondaryEmail__c, Contact:Email__c, User:SenderEmail, npe01__HomeEmail__c, npe01__WorkEmail__c, ReplyToEmail",
+  ],
+  [
+    "PHONE_NUMBER",
+    "Contact:MobilePhone, HomePhone, OtherPhone, AssistantPhone, PersonMobilePhone, Fax, PersonHomePhone, npe01__WorkPhone__c",
+  ],
+  [
+    "STREET_ADDRESS",
+    "MailingStreet, OtherStreet, BillingStreet, ShippingStreet, PersonMailingStreet, MailingAddress, BillingAddress",
+  ],
+  ["DATE_OF_BIRTH", "Contact:Birthdate, PersonBirthdate, HealthCloudGA__BirthDate__c, Date_of_Birth__c"],
+  ["US_SSN", "SSN__c, Social_Security_Number__c, HealthCloudGA__SSN__c, Last_4_SSN__c"],
+  ["SALARY", "AnnualIncome__c, FinServ__AnnualIncome__pc, Annual_Salary__c, Base_Salary__c, Total_Compensation__c"],
+  [
+    "",
+    "Account:AnnualRevenue, NumberOfEmployees, StageName, CloseDate, IsWon, LeadSource, OwnerId, RecordTypeId, SystemModstamp, LastActivityDate, EmailBouncedDate, EmailBouncedReason, HasOptedOutOfEmail, DoNotCall, IsEmailBounced, Jigsaw, PhotoUrl, ProductCode, Pricebook2Id, CurrencyIsoCode, ForecastCategory, IsPersonAccount, LastCURequestDate, MasterRecordId, EmailEncodingKey, LastPasswordChangeDate, UserPermissionsMobileUser, BillingCountryCode, TickerSymbol",
+  ],
+  // SAP HR, business partner, banks
+  ["PERSON", "VORNA, NACHN, NAME_LAST, NAME_FIRST, NAMEMIDDLE, MC_NAME1_LAST, ENAME, CNAME, NACH2, NAME_TEXT, MIDNM, RUFNM"],
+  ["DATE_OF_BIRTH", "GBDAT, BIRTHDT, PA0002:GBDAT, GEBDT"],
+  ["GENDER", "GESCH, PA0002:GESCH, GENDER_KEY"],
+  ["STREET_ADDRESS", "STRAS, PA0006:STRAS, STREET_HOUSE_NO, LOCAT_ADDR2_STREET, HOUSE_NUM1"],
+  ["PHONE_NUMBER", "TELNR, TEL_NUMBER, TELF1, TELFX, TELF2, MOB_NUMBER, SMTP_FAX_NUMBER"],
+  ["EMAIL_ADDRESS", "SMTP_ADDR, E_MAIL, USRID_LONG_EMAIL"],
+  ["NATIONAL_ID|US_SSN|TAX_ID", "PERID, PA0002:PERID, STCD1, STCEG, TAXNUM, IDNUMBER_PERSON_NATIONAL_ID"],
+  ["BANK_ACCOUNT", "BANKN, BANK_ACCT, BANKACCOUNT_NUMBER, BANKNUM_ACCOUNT_NO"],
+  ["IBAN_CODE", "IBAN, TIBAN_IBAN"],
+  ["SALARY", "ANSAL, BET01_WAGE_AMOUNT, PA0008:ANSAL, WAGE_TYPE_AMOUNT, LGART_WAGE"],
+  ["RELIGION", "KONFE, PA0002:KONFE, RELIGION_KEY"],
+  ["NATIONALITY", "NATIO, NATI2"],
+  ["MARITAL_STATUS", "FAMST, MARST"],
+  [
+    "",
+    "MANDT, BUKRS, WERKS, MATNR, VBELN, POSNR, KUNNR, LIFNR, EBELN, MENGE, MEINS, NETWR, WAERS, ERDAT, ERNAM, AEDAT, SPRAS, LAND1, KOSTL, BUDAT, BLDAT, BELNR, GJAHR, LGORT, MTART, MATKL, VKORG, VTWEG, SPART, AUART",
+  ],
+  // Workday, PeopleSoft, ADP, BambooHR
+  [
+    "SALARY",
+    "Total_Base_Pay_Annualized_Amount, Compensation_Grade, Primary_Compensation_Basis, ANNUAL_RT_SALARY, HOURLY_RATE, ANNUAL_SALARY, basePayAmount, payRate, annualRateAmount, bonusTargetAmount, MONTHLY_PAY_RATE_SALARY, stockGrantCompensation",
+  ],
+  ["US_SSN|NATIONAL_ID", "NATIONAL_ID, National_ID_Reference, Government_ID, socialSecurityNumber, ssnEncrypted, governmentID"],
+  ["ETHNICITY", "Ethnicity_Reference, ETHNIC_GRP_CD, Race_Ethnicity, workerRaceCode, ETHNIC_GROUP, personal_info:race"],
+  [
+    "HEALTH_DATA",
+    "Disability_Status_Reference, DISABLED, disabilityIndicator, Medical_Exam_Date, SMOKER, smokerIndicator, sickLeaveReason, LOA_medical_condition",
+  ],
+  ["DATE_OF_BIRTH", "Birth_Date, BIRTHDATE, birthDate, Date_of_Birth, dateOfBirth"],
+  ["MARITAL_STATUS", "Marital_Status_Reference, MAR_STATUS, maritalStatusCode"],
+  [
+    "PERSON",
+    "Legal_Name, Preferred_Name, LAST_NAME_SRCH, FIRST_NAME_SRCH, legalNameFirst_firstName, emergencyContactName, preferredName, PREF_FIRST_NAME",
+  ],
+  ["UNION_MEMBERSHIP", "Union_Membership_Reference, UNION_CD_MEMBER, employees:LABOR_UNION, unionAffiliation"],
+  [
+    "",
+    "Worker_ID, EMPLID, EMPL_RCD, EFFDT, EFFSEQ, JOBCODE, DEPTID, LOCATION, POSITION_NBR, Supervisory_Organization, Cost_Center, HIRE_DT, REG_TEMP, FULL_PART_TIME, FTE, STD_HOURS, Hire_Date, Last_Day_of_Work, hireDate, workAssignmentID, benefitPlanID, PAYGROUP, SETID, ACTION_REASON, pay_period_end, payPeriodId, compensation_currency, salary_plan_type",
+  ],
+  // Epic, FHIR, OMOP, OpenMRS
+  [
+    "HEALTH_DATA",
+    "DX_NAME, CURRENT_ICD10_LIST, ENCOUNTER_DIAGNOSIS, PROBLEM_LIST_DX, Condition:code_diagnosis, MedicationRequest:dosageInstruction, AllergyIntolerance:reaction_allergy, conditionCode_diagnosis, drug_exposure:drug_concept_id, condition_occurrence:condition_concept_id, procedure_occurrence:patient_procedure, patient:allergies, patients:vitals, LAB_RESULT_VALUE, obs_patient:test_result, Immunization:vaccineCode, immunizationStatus, CHIEF_COMPLAINT, HX_TOBACCO_USE, alcohol_use, drug_allergy_id, hiv_test_date, HBA1C, BLOOD_GROUP, pregnancyStatus, gravida, cause_of_death, smoking_status, bmi_value, reason_for_visit_diagnosis, PRESCRIPTION_QTY, medicationCodeableConcept",
+  ],
+  [
+    "PATIENT_ID|US_SSN|NATIONAL_ID",
+    "PAT_MRN_ID, MRN, patient_identifier_mrn, patient_id, PATIENT_MRN, HEALTH_CARD_NUM, medicare_number, subscriberId, MEDICAID_NUM, health_insurance_no",
+  ],
+  [
+    "PERSON",
+    "PAT_NAME, patient:name, Patient:given_name, person_name:given_name, person_name:family_name, PAT_LAST_NAME, PAT_FIRST_NAME, Practitioner:family_name, contact_person_name_first_name",
+  ],
+  ["DATE_OF_BIRTH", "PAT_BIRTH_DATE, BIRTH_DATE, birthDate, birth_datetime, person:birthdate, PAT_DOB"],
+  ["BIRTH_YEAR|DATE_OF_BIRTH", "year_of_birth, month_of_birth, day_of_birth"],
+  [
+    "ETHNICITY",
+    "race_concept_id_ethnicity, ethnicity_concept_id, person:race_source_value, patient:race_concept_id, PATIENT_RACE_C",
+  ],
+  ["RELIGION", "PAT_RELIGION_C, religion_c, patient:faith"],
+  ["GENDER", "SEX_C, gender_concept_id, administrativeGender, person:gender_source_value"],
+  [
+    "",
+    "visit_start_date, visit_occurrence_id, care_site_id, location_id, provider_id, concept_id, vocabulary_id, domain_id, DEPARTMENT_ID, APPT_STATUS_C, encounter_type_uuid, form_version, concept_class_id, resourceType, meta_versionId, implicitRules, unit_concept_id, order_type_id, retired_reason, date_voided, payer_plan_period_id",
+  ],
+  // Stripe, Shopify, Braintree
+  [
+    "CREDIT_CARD",
+    "card_number, card.last4, cardLast4, payment_method_card_last4, card:cvc, cvc, creditCardNumber, cardholderNumber_card_no",
+  ],
+  ["BANK_CARD_EXPIRY", "card_exp_month, card_exp_year, cardExpiry, cc_exp_year, expirationDate_card_expiration"],
+  ["BANK_ACCOUNT", "account_number, routing_number, bank_account_last4, us_bank_account_number, external_bank_account"],
+  [
+    "API_KEY",
+    "client_secret, webhook_secret, secret_key, api_key, access_token, shopify_access_token, refresh_token, stripe_secret_key, STRIPE_API_KEY, signingSecret",
+  ],
+  [
+    "PERSON",
+    "cardholder_name, name_on_card, account_holder_name, customer:name, billing_first_name, shipping_last_name, customer_name",
+  ],
+  ["EMAIL_ADDRESS", "receipt_email, customer_email, billing_email, contact_email"],
+  [
+    "",
+    "amount_refunded, balance_transaction, application_fee_amount, payment_intent, statement_descriptor, livemode, invoice_settings, default_source, delinquent, tax_exempt, charge_id, dispute_reason, receipt_url, receipt_number, outcome_risk_level, card_brand, card_country_brand, cvc_check, address_zip_check_status, price_id, product_id, plan_interval, trial_end, currency, livemode_flag, fulfillment_status, financial_status, total_tax, subtotal_price, gateway, cancel_reason, cancelled_at, checkout_id, landing_site, source_name, token_type",
+  ],
+  // WordPress, WooCommerce, Magento, Drupal
+  [
+    "PASSWORD",
+    "user_pass, wp_users:user_pass, password_hash, rp_token_password, users:pass, users_field_data:pass, post_password",
+  ],
+  [
+    "API_KEY",
+    "user_activation_key, consumer_secret, session_tokens_user_token, rp_token_reset_token, consumer_key_api_key, nonce_secret",
+  ],
+  [
+    "EMAIL_ADDRESS",
+    "user_email, comment_author_email, billing_email, customer_entity:email, users_field_data:mail, subscriber_email, _billing_email",
+  ],
+  [
+    "PERSON",
+    "billing_first_name, billing_last_name, customer_firstname, customer_lastname, customer_middlename, firstname, lastname, wp_users:display_name",
+  ],
+  [
+    "STREET_ADDRESS",
+    "billing_address_1, shipping_address_1, _billing_address_1, customer_address_entity:street, remote_addr_street_address",
+  ],
+  ["USERNAME", "user_login, wp_users:user_login, username"],
+  ["IP_ADDRESS", "comment_author_IP, remote_ip, x_forwarded_for_ip, customer_ip_address"],
+  ["DATE_OF_BIRTH", "customer_dob, dob"],
+  ["TAX_ID", "taxvat, customer_taxvat, vat_id, billing_vat_id"],
+  [
+    "",
+    "post_title, post_status, post_content, comment_count, comment_approved, guid, menu_order, meta_key, meta_value, option_name, option_value, autoload, term_taxonomy_id, term_order, link_rating, link_notes, ping_status, to_ping, pinged, post_mime_type, user_registered, user_status, entity_type_id, attribute_set_id, store_id, website_id, increment_id, is_active, tier_price, tax_class_id, has_options, required_options, sku, special_price, url_key, visibility, base_shipping_incl_tax, grand_total, coupon_code, customer_group_id, customer_is_guest, customer_note_notify, email_sent, send_email, shipping_method, total_paid, shipping_description",
+  ],
+  // Active Directory, LDAP, Okta
+  [
+    "PASSWORD",
+    "userPassword, unicodePwd, dBCSPwd, ntPwdHistory, lmPwdHistory, supplementalCredentials_password, ms_Mcs_AdmPwd, sambaNTPassword, krbPrincipalKey_password, userPKCS12_password",
+  ],
+  [
+    "PERSON",
+    "inetOrgPerson:sn, givenName, displayName, inetOrgPerson:cn, person:initials_middle_initial, personalTitle_surname, nickName, lastName",
+  ],
+  [
+    "PHONE_NUMBER",
+    "telephoneNumber, homePhone, mobile, otherHomePhone, facsimileTelephoneNumber, pager, otherMobile, mobilePhone, ipPhone, otherTelephone",
+  ],
+  ["EMAIL_ADDRESS", "mail, secondEmail, proxyAddresses_email, user:mail, rfc822Mailbox_email"],
+  ["STREET_ADDRESS", "homePostalAddress, streetAddress, postalAddress, registeredAddress, street"],
+  ["USERNAME", "sAMAccountName_username, userPrincipalName_login, user:login, preferred_username"],
+  ["API_KEY", "msDS_ManagedPassword_secret_key, oauthClientSecret, apiToken, recovery_answer_security_token"],
+  ["NATIONAL_ID|US_SSN", "carLicense_national_id, nationalIdNumber"],
+  [
+    "",
+    "objectClass, objectGUID, objectSid, whenCreated, whenChanged, uSNCreated, uSNChanged, badPwdCount, pwdLastSet, badPasswordTime, lastLogon, lastLogonTimestamp, logonCount, accountExpires, userAccountControl, primaryGroupID, memberOf, distinguishedName, instanceType, sAMAccountType, adminCount, maxPwdAge, minPwdAge, minPwdLength, pwdHistoryLength, pwdProperties, lockoutDuration, lockoutThreshold, departmentNumber, employeeType, roomNumber, preferredLanguage, passwordExpired, passwordChanged, lockoutTime, msExchVersion, physicalDeliveryOfficeName, company, logonHours, scriptPath, servicePrincipalName, dSCorePropagationData",
+  ],
+  // Odoo, ERPNext, SugarCRM, Dynamics
+  [
+    "PERSON",
+    "res_partner:name, hr_employee:name, emergency_contact, hr_employee:legal_name, contact:fullname, contact:yomifullname, lead:firstname, spouse_complete_name, employee_name, father_name, mothers_name",
+  ],
+  [
+    "PHONE_NUMBER",
+    "mobile_phone, work_phone, private_phone, emergency_phone, contact:telephone1, address1_telephone1, phone_home, phone_mobile, mobilephone, cell_number, phone_sanitized",
+  ],
+  [
+    "EMAIL_ADDRESS",
+    "work_email, private_email, emailaddress1, email_from, email_normalized, company_email, personal_email, email1",
+  ],
+  ["NATIONAL_ID|US_SSN|TAX_ID", "ssnid, identification_id, governmentid, vat, sinid_ssn, tax_id, pan_number_tax_id"],
+  ["PASSPORT_NUMBER", "passport_id, passport_number"],
+  ["BANK_ACCOUNT", "bank_account_id, acc_number_bank_account, bank_ac_no, sanitized_acc_number_bank_account"],
+  [
+    "STREET_ADDRESS",
+    "address_home_id_home_address, private_street, address1_line1, permanent_address, current_address, contact:address1_composite",
+  ],
+  ["DATE_OF_BIRTH", "birthday, hr_employee:birthday, birthdate, date_of_birth"],
+  ["BIRTH_YEAR|DATE_OF_BIRTH", "place_of_birth, country_of_birth"],
+  ["MARITAL_STATUS", "marital, hr_employee:marital, familystatuscode_marital_status, marital_status"],
+  [
+    "SALARY",
+    "contract:wage, gross_pay, net_pay, hour_rate_wage, base_salary, ctc, hr_contract:wage, total_earnings, salary_slip_net_pay, annualincome",
+  ],
+  ["HEALTH_DATA", "blood_group, health_details_medical_history, disability, medical_condition, is_handicapped, sick_leaves"],
+  [
+    "",
+    "res_partner:lang, is_company, parent_id, commercial_partner_id, create_uid, write_date, message_main_attachment_id, docstatus, naming_series, idx, amended_from, company_currency, property_payment_term_id, credit_limit, picking_type_id, move_type, date_order, validity_date, amount_untaxed, invoice_status, opportunity_id, team_id, statecode, statuscode, versionnumber, importsequencenumber, transactioncurrencyid, exchangerate, donotemail, donotphone, preferredcontactmethodcode, leadsourcecode, numberofchildren_count, accountrolecode, creditonhold, msdyn_gdproptout, mail_message_id, mail_template_id, mail_activity_type, notification_type, password_policy_minlength, salary_component_type, salary_structure_version",
+  ],
+  // Cloud, logs, apps
+  [
+    "API_KEY|PASSWORD|PRIVATE_KEY",
+    "AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN, SLACK_BOT_TOKEN, JWT_SECRET, DJANGO_SECRET_KEY, SENTRY_AUTH_TOKEN, TWILIO_AUTH_TOKEN, DB_PASSWORD, PGPASSWORD, MYSQL_ROOT_PASSWORD, REDIS_PASSWORD, NPM_TOKEN, OPENAI_API_KEY, azureClientSecret, privateKeyPem, ssh_private_key, encryption_key, session_secret, cookieSecret, oauth_client_secret, bearerToken, gpg_passphrase, keystorePassword, vaultToken, kubeconfig_token, id_token, mfaRecoveryCodes, totpSecret, encrypted_password, reset_password_token, confirmation_token, unlock_token, remember_token, otp_secret_key, invitation_token, password_digest, authentication_token",
+  ],
+  ["IP_ADDRESS", "current_sign_in_ip, last_sign_in_ip, sourceIPAddress, src_ip, client_ip, ipAddress, remoteAddr_ip, x_real_ip"],
+  [
+    "",
+    "requestId, userAgent, statusCode, latencyMs, eventName, eventSource, awsRegion, httpMethod, bytesSent, cacheHit, traceId, spanId, severity, logLevel, hostname, podName, namespace, containerId, image_tag, instanceType, reset_password_sent_at, remember_created_at, confirmed_at, confirmation_sent_at, sign_in_count, failed_attempts, locked_at, current_sign_in_at, last_sign_in_at, token_expires_in, keyVersion, keyAlgorithm, publicKey, keyId, kid, publicKeyPem, secretArn, secretName, secretVersionId, tokenUsage, promptTokens, completion_tokens, maxTokens, mimeType, contentLength, referer, queueDepth, retryCount, cpuUsage, memUsage, diskUsage, age_bucket_cache, pageAge, shippingZone, pinStatus, sessionDuration, passThroughRate, compassHeading, spinLock, mappingId, opinionCount",
+  ],
+  // Rails, schools, banks, insurers, flights
+  [
+    "PERSON",
+    "passengerName, pax_first_name, student:full_name, guardian_name, insured_name, beneficiary_name, borrower_first_name, driverName, applicant_last_name, doctor_name, nominee_name, father_first_name",
+  ],
+  ["PASSPORT_NUMBER", "pax_passport_no, travelDocument_passport, passportExpiryDate_passport_number, passportNo"],
+  ["DRIVER_LICENSE", "driverLicenseNumber, DLNumber, drivers_licence_no, driver_lic_state_no"],
+  ["CRIMINAL_RECORD", "convictionType, arrestCount, offender_id, criminalHistoryFlag, felony_conviction_date"],
+  ["POLITICAL_OPINION", "party_affiliation, voter:party_code, political_leaning, partyRegistration, voted_for"],
+  [
+    "BIOMETRIC_DATA|GENETIC_DATA",
+    "face_encoding, fingerprintTemplate, voiceprint_id, iris_code, dna_profile, facialRecognitionVector, palmPrint, genotype",
+  ],
+  ["VEHICLE_ID|VEHICLE_REGISTRATION", "vin, vehicleVIN, license_plate, plateNumber, registrationPlate, licencePlateNo"],
+  ["GEO_LOCATION", "latitude, lng, gpsCoordinates, last_known_location, homeLat_latitude, pickup_longitude"],
+  [
+    "",
+    "flightNumber, departureTime, seatNo, gateCode, airlineCode, courseCode, gradeLevel, semester, creditHours, policyNumber, premiumAmount, coverageType, claimStatus, deductible, loanTerm, interestRate, principalBalance, branchCode, transactionType, merchantCategory, raceTime, raceName, raceTrack, lapCount, teamName, horseName, partySize, partyRoom, unionSquareStore, treatmentGroup, conditionExpression, weatherCondition, termsAndConditions, orientationDegrees, pinCode_color, mapPin, bowlingPins, passRate, passenger_class, stopSequence, routeShortName",
+  ],
+];

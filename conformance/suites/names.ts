@@ -1,6 +1,6 @@
 /** Names of columns, fields and keys: which of them hold something about a person, and what. */
 import { termOf } from "@seneschal/governance";
-import { type LabelledNames, SEEN_NAMES, UNSEEN_NAMES } from "../cases/held-out-names.ts";
+import { type LabelledNames, SCHEMA_NAMES, SEEN_NAMES, UNSEEN_NAMES } from "../cases/held-out-names.ts";
 import type { ConformanceSuite, SuiteResult } from "../suite.ts";
 import { tally } from "../tally.ts";
 
@@ -38,5 +38,6 @@ function suitesOf(part: string, rows: LabelledNames, tell: boolean, recall: numb
 
 export const suites: readonly ConformanceSuite[] = [
   ...suitesOf("seen", SEEN_NAMES, true, 0.99, 0.99),
+  ...suitesOf("of-schemas", SCHEMA_NAMES, true, 0.97, 0.98),
   ...suitesOf("unseen", UNSEEN_NAMES, false, 0.95, 0.98),
 ];

@@ -227,3 +227,32 @@ describe("a word of several meanings counts where something says that persons ar
     expect(classifier.classify(JSON.stringify(Object.fromEntries(keys.map((key) => [key, 1])))).tier).toBe("INTERNAL");
   });
 });
+
+describe("a request is judged by what it asks for, and of whom", () => {
+  const classifier = createClassifier();
+
+  test.each([
+    ["What is Bob's salary?", "PROPRIETARY"],
+    ["what is the CEO's date of birth?", "CONFIDENTIAL"],
+    ["get me Maria's phone number", "CONFIDENTIAL"],
+    ["what's the root password?", "RESTRICTED"],
+    ["give me the patients with HIV", "RESTRICTED"],
+    ["list the employees' races", "RESTRICTED"],
+    ["show the patients' conditions", "RESTRICTED"],
+    ["which customers have a criminal record?", "RESTRICTED"],
+    ["What is the salary of Mr Miller?", "PROPRIETARY"],
+  ])("%s", (text, tier) => expect(classifier.classify(text).tier).toBe(tier));
+
+  test.each([
+    "what is my salary?",
+    "What is the password policy?",
+    "how long must a password be?",
+    "what is a token?",
+    "What are the symptoms of diabetes?",
+    "what is the race schedule this weekend?",
+    "when was the password last changed?",
+    "What is today's treatment of history?",
+    "what is the weather condition of the coast",
+    "export the email templates",
+  ])("%s asks for nobody's data", (text) => expect(["PUBLIC", "INTERNAL"]).toContain(classifier.classify(text).tier));
+});

@@ -41,7 +41,14 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "API_KEY",
     term: "api key",
     match:
-      /\b(?:(?:api|access|secret|private|signing|encryption|master|service|account|deploy|license|ssh|hmac) key|apikey|(?:auth|access|refresh|session|oauth2?|api|bearer|csrf|id|jwt|device|push|reset|verification|activation|confirmation|invite|login|security|sas|bot|personal access|user|service) token|authtoken|(?:otp|totp|mfa|2fa|hotp) (?:secret|seed|key)|(?:recovery|backup|otp|mfa|verification|2fa|activation) code|reset (?:url|link|code|key)|magic link|private pem)\b/,
+      /\b(?:(?:api|access|secret|private|signing|encryption|master|service|account|deploy|license|ssh|hmac) key|apikey|(?:auth|access|refresh|session|oauth2?|api|bearer|csrf|id|jwt|device|push|reset|verification|activation|confirmation|invite|login|security|sas|bot|personal access|user|service) token|authtoken|(?:otp|totp|mfa|2fa|hotp) (?:secret|seed|key)|(?:recovery|backup|otp|mfa|verification|2fa|activation) code|reset (?:url|link|code|key)|(?:activation|consumer|authentication|authorization) key|magic link|private pem)\b/,
+  },
+  {
+    entity: "API_KEY",
+    term: "token",
+    match:
+      /\b(?!(?:prompt|completion|input|output|max|min|total|stop|special|eos|bos|pad|mask|design|syntax|word|sub|lexer|next|previous|current|last|first|remaining|cached|used|erc|nft|crypto|of|the|all|an?|per|by|into|this|that|these|those|and|or|each|every|no|n|number|num|count|more|new|many|what|which|is|in|to|for) )[\p{L}\d]+ token\b/u,
+    byValue: true,
   },
   {
     entity: "API_KEY",
@@ -103,6 +110,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     term: "card number",
     match:
       /\b(?:credit card|debit card|credit debit card|card number|card num|card no|card last|last 4 card|cc num|cc number|cc no|ccn|ccnum|cardnum|cardnumber|payment card|bank card|pan number|primary account number|creditcard)\b|^(?:cc|card|credit card)$/,
+    unless: /\b(?:health|insurance|id|identity|member|membership|loyalty|library|report|score|sim) card\b/,
     value: /^[\d -]{12,25}$/,
   },
   {
@@ -122,7 +130,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "NATIONAL_ID",
     term: "national id",
     match:
-      /\b(?:national id|national identity|identity card|id card|nino|national insurance|social insurance|aadhaar|aadhar|pesel|personnummer|nric|citizen id|government id|voter id|id number|identity number|identity document|identification number|id document|nin)\b/,
+      /\b(?:national id|national identity|identity card|id card|nino|national insurance|social insurance|aadhaar|aadhar|pesel|personnummer|nric|citizen id|government id|voter id|id number|identity number|identity document|identification (?:number|id|no)|id document|nin)\b/,
   },
   { entity: "PASSPORT_NUMBER", term: "passport", match: /\b(?:passport)\b/ },
   {
@@ -141,7 +149,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "SALARY",
     term: "pay",
     match:
-      /\b(?:salary|wage|compensation|income|payroll|bonus|remuneration|inhand salary|net worth|(?:net|gross|base|take home|hourly|annual|monthly|basic|daily|weekly|overtime|severance|sick|retro) pay|pay (?:rate|grade|amount|scale|slip|stub)|payslip|hourly rate|earnings|stock option|commission earned|ctc)\b/,
+      /\b(?:salary|wage|compensation|income|payroll|bonus|remuneration|inhand salary|net worth|(?:net|gross|base|take home|hourly|annual|monthly|basic|daily|weekly|overtime|severance|sick|retro) pay|pay (?:rate|grade|amount|scale|slip|stub)|payslip|hourly rate|earnings?|stock option|commission earned|ctc)\b/,
     unless:
       /\bper capita\b|\b(?:net|gross|total|other|operating|interest) income (?:statement|tax|account)\b|\bincome (?:statement|account)\b/,
   },
@@ -155,7 +163,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "HEALTH_DATA",
     term: "health",
     match:
-      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd9|icd10|medication|prescription|prescribed|rx (?:name|number|drug|code|norm)|drug name|drug (?:code|dose|exposure)|allergy|allergen|symptom|disease|illness|medical (?:history|condition|note|record|data|status|leave|info|information|exam|problem)|health (?:record|status|condition|data|issue|problem|info|information|history|score)|blood (?:type|group|pressure|sugar|glucose|test)|lab (?:result|value|test)|disability|disabled person|handicapped|pregnant|pregnancy|hiv|aids status|cancer|tumou?r|diabetes?|diabetic|mental health|therapy|psychiatric|psychotherapy|vaccination|vaccine|vaccinated|immunization|immunisation|patient note|clinical (?:note|finding|status|impression|history)|chief complaint|complaint text|bmi|body mass index|hba1c|glucose|cholesterol|insulin|dialysis|surgery|surgical|smok(?:er|ing)|alcohol (?:use|consumption|abuse)|substance abuse|drug (?:use|abuse)|addiction|depression|anxiety|dementia|asthma|covid|std status|sti status|abortion|miscarriage|menstrual|menstruation|fertility|contraception|gravida|sick (?:leave|note|day)|cause of death|comorbidity|care plan|discharge summary|anamnesis|pathology|tobacco)\b/,
+      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd9|icd10|medication|prescription|prescribed|rx (?:name|number|drug|code|norm)|drug name|drug (?:code|dose|exposure)|allergy|allergen|symptom|disease|illness|medical (?:history|condition|note|record|data|status|leave|info|information|exam|problem)|health (?:record|status|condition|data|issue|problem|info|information|history|score)|blood (?:type|group|pressure|sugar|glucose|test)|lab (?:result|value|test)|disability|disabled person|handicapped|pregnant|pregnancy|hiv|aids status|cancer|tumou?r|diabetes?|diabetic|mental health|therapy|psychiatric|psychotherapy|vaccination|vaccine|vaccinated|immunization|immunisation|patient note|clinical (?:note|finding|status|impression|history)|chief complaint|complaint text|bmi|body mass index|hba1c|glucose|cholesterol|insulin|dialysis|surgery|surgical|smok(?:er|ing)|alcohol (?:use|consumption|abuse)|substance abuse|drug (?:use|abuse)|addiction|depression|anxiety|dementia|asthma|covid|hba 1 c|std status|sti status|abortion|miscarriage|menstrual|menstruation|fertility|contraception|gravida|sick (?:leave|note|day)|cause of death|comorbidity|care plan|discharge summary|anamnesis|pathology|tobacco)\b/,
     unless: /\b(?:health|safety) check\b|\bcancer(?:led|lation)\b|\bglucose meter model\b/,
   },
   {
@@ -166,7 +174,7 @@ export const LEXICON: readonly LexiconTerm[] = [
       /\b(?:terms?|weather|payment|trading|sales|price|pricing|where|if|join|air|road|ab|a b|group|control|arm|water|tax|heat|surface|delivery|operating) (?:and )?(?:treatment|condition)\b|\b(?:treatment|condition) (?:group|arm|effect|variant|cell|plant|item)\b/,
     personal: true,
     signs:
-      /\b(?:patient|medical|clinical|hospital|ehr|emr|health|diagnosis|clinic|nurse|physician|disease|ward|prescription|medication|inpatient|outpatient)\b/,
+      /\b(?:patient|medical|clinical|hospital|ehr|emr|health|diagnosis|clinic|nurse|physician|disease|ward|prescription|medication|inpatient|outpatient|condition occurrence|drug exposure|procedure occurrence)\b/,
     beside: ["HEALTH_DATA", "PATIENT_ID"],
   },
   {
@@ -177,7 +185,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     personal: true,
     usual: true,
     signs:
-      /\b(?:patient|medical|clinical|hospital|ehr|emr|health|diagnosis|clinic|nurse|physician|disease|ward|prescription|medication|inpatient|outpatient)\b/,
+      /\b(?:patient|medical|clinical|hospital|ehr|emr|health|diagnosis|clinic|nurse|physician|disease|ward|prescription|medication|inpatient|outpatient|condition occurrence|drug exposure|procedure occurrence)\b/,
     beside: ["HEALTH_DATA", "PATIENT_ID"],
   },
   {
@@ -324,7 +332,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "STREET_ADDRESS",
     term: "street address",
     match:
-      /\b(?:(?:street|home|mail(?:ing)?|postal|bill(?:ing)?|ship(?:ping)?|residential|residence|residence home|delivery|permanent|current|private|personal|contact|customer|employee|patient|client|user|person|member|office|work|business|primary|legal|register(?:ed)?|present|temporary|physical|correspondence|living|student|owner) address|street addr|address line 1|address line|addr line|address 1|home addr|address street|street 1|street line|street and number|home street|mailing street|billing street|shipping street|other street)\b|^(?:address|addr|full address|street|complete address)$/,
+      /\b(?:(?:street|home|mail(?:ing)?|postal|bill(?:ing)?|ship(?:ping)?|residential|residence|residence home|delivery|permanent|current|private|personal|contact|customer|employee|patient|client|user|person|member|office|work|business|primary|legal|register(?:ed)?|present|temporary|physical|correspondence|living|student|owner) address|street addr|address line 1|address line|addr line|address 1|home addr|address street|street 1|street line|street and number|street house|(?:home|private|permanent|present) street|mailing street|billing street|shipping street|other street)\b|^(?:address|addr|full address|street|complete address)$/,
     unless:
       /\b(?:second|secondary|alternate|2|3|id|ip|mac|email|web|wallet|key|memory|contract|eth|btc|city|country|zip|postal code|region|county|node|server|book)\b/,
     value: /^(?=.*\d)(?=.*\p{L}).{6,}$/u,
@@ -346,7 +354,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "PERSON",
     term: "full name",
     match:
-      /\b(?:full name|fullname|customer name|patient name|employee name|person name|member name|client name|contact name|cardholder name|spouse name|mother name|father name|child name|guardian name|next of kin name|cardholder|account holder|legal name|display name|real name|student name|applicant name|passenger name|guest name|(?:user|holder|account holder|applicant|beneficiary|borrower|candidate|driver|doctor|physician|teacher|worker|staff|tenant|buyer|seller|owner|emergency contact|parent|partner|husband|wife|reporter|recipient|sender|assignee|manager|supervisor|insured|subscriber|tenant|voter|citizen|donor|visitor|resident|caregiver|attorney) full name|(?:holder|applicant|beneficiary|borrower|candidate|physician|teacher|worker|staff|buyer|emergency contact|parent|partner|husband|wife|supervisor|insured|subscriber|voter|citizen|donor|visitor|resident|caregiver|preferred|married) name|name on card|name of (?:patient|employee|customer|insured))\b|^(?:person)$/,
+      /\b(?:full name|fullname|customer name|patient name|employee name|person name|member name|client name|contact name|cardholder name|spouse name|mother name|father name|child name|guardian name|next of kin name|cardholder|account holder|legal name|display name|real name|student name|applicant name|passenger name|guest name|(?:user|holder|account holder|applicant|beneficiary|borrower|candidate|driver|doctor|physician|teacher|worker|staff|tenant|buyer|seller|owner|emergency contact|parent|partner|husband|wife|reporter|recipient|sender|assignee|manager|supervisor|insured|subscriber|tenant|voter|citizen|donor|visitor|resident|caregiver|attorney) full name|(?:holder|applicant|beneficiary|borrower|candidate|physician|teacher|worker|staff|buyer|emergency contact|parent|partner|husband|wife|supervisor|insured|subscriber|voter|citizen|donor|visitor|resident|caregiver|preferred|married|driver|doctor|nurse|nominee|assistant|tenant|rider|payer|payee|lessee|mentor|adviser|advisor|pax|patron|complete|spouse complete) name|emergency contact|name on card|name of (?:patient|employee|customer|insured))\b|^(?:person)$/,
     unless: /\b(?:id|table|file|schema)$|\bstaff name server\b/,
     value: name,
   },
@@ -354,8 +362,18 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "PERSON",
     term: "part of a name",
     match:
-      /\b(?:first name|last name|middle name|middle initial|maiden name|surname|sur name|given name|family name|firstname|lastname|fname|lname|forename|nickname|nick name|fore name|host name of person)\b/,
+      /\b(?:first name|last name|name (?:first|last|middle)|middle name|middle initial|maiden name|surname|sur name|given name|family name|firstname|lastname|fname|lname|forename|nickname|nick name|fore name|host name of person)\b/,
     unless: /\bthe given name|\bfile\b/,
+  },
+  {
+    entity: "PERSON",
+    term: "part of a name",
+    // Of directories: RFC 4519.
+    match: /^(?:sn|cn)$/,
+    personal: true,
+    usual: true,
+    signs: /\b(?:inet|person|people|user|ldap|posix account)\b/,
+    beside: ["PERSON", "USERNAME", "PASSWORD"],
   },
   { entity: "PERSON", term: "name", match: /^name$/, personal: true, usual: true, value: name },
   {
@@ -396,7 +414,7 @@ export const LEXICON: readonly LexiconTerm[] = [
 
 /** Words that say that a table or data set is about people. */
 const PEOPLE = new Set(
-  "person people customer client patient employee user member student subscriber applicant candidate passenger guest contact citizen voter staff worker teacher doctor household profile lead visitor donor resident driver beneficiary cardholder borrower tenant payee insured claimant hr crm".split(
+  "person personal people personnel demographic customer client patient employee user member student subscriber applicant candidate passenger guest contact citizen voter staff worker teacher doctor household profile lead visitor donor resident driver beneficiary cardholder borrower tenant payee insured claimant hr crm".split(
     " ",
   ),
 );
@@ -487,15 +505,20 @@ export function termOf(columnName: string, around: string | Surroundings = ""): 
   return meaningOf(columnName, around).term;
 }
 
-/** True where the term stands in the words of a name and is what the name is of. */
+/** True where the term stands in the words of a name, and the name is not only about what it stands for there. */
 function names({ entity, match, unless }: LexiconTerm, words: string): boolean {
-  const found = match.exec(words);
-  if (found === null || (unless?.test(words) ?? false)) return false;
-  const before = split(words.slice(0, found.index));
-  const after = split(words.slice(found.index + found[0].length));
-  // A description: what it says at its end is of something else.
-  const isSentence = before.length + after.length > 6;
-  return !(isSentence ? isOnlyAbout(entity, [], after.slice(0, 1)) : isOnlyAbout(entity, before, after));
+  const first = match.exec(words);
+  if (first === null || (unless?.test(words) ?? false)) return false;
+  // `passport_expiry_passport_no`: it may stand again, and is then what the name is of.
+  for (let found: RegExpExecArray | null = first, from = 0; found !== null; found = match.exec(words.slice(from))) {
+    const before = split(words.slice(0, from + found.index));
+    from += found.index + found[0].length;
+    const after = split(words.slice(from));
+    // A description: what it says at its end is of something else.
+    const isSentence = before.length + after.length > 6;
+    if (!(isSentence ? isOnlyAbout(entity, [], after.slice(0, 1)) : isOnlyAbout(entity, before, after))) return true;
+  }
+  return false;
 }
 
 function split(words: string): readonly string[] {

@@ -38,6 +38,16 @@ const LEFT_OUT =
   /\b(?:without|excluding|except|no|minus|omit|omitting|drop|dropping)(?: (?:the|any|all|their|its|his|her|our))?(?:(?: \w{1,30}){1,2} (?:and|or)(?: (?:the|any|all|their|its|his|her|our))?)?$/;
 /** Questions about the world: of no records, nobody's and no system of one's own. */
 const ASKS_ABOUT = /^(?:what|which|who) (?!.*\b(?:our|we|us|stored|database|system|server|field|column)\b)/;
+/** `which customers have a criminal record`: it is theirs. */
+const THEIRS = /\b(?:have|has|having|with|in) an?$/;
+/** `bob s salary`: somebody's, who is no place, time or thing. */
+const SOMEBODYS =
+  /(?<!\b(?:it|what|that|who|here|there|let|he|she|how|when|where|today|yesterday|tomorrow|year|month|week|day|world|country|nation|one|everyone|nobody|app|site|page|form|system|server|product)) s(?: \w{1,30}){0,2}$/;
+/** `tell me the admin password`. */
+const THE_SECRET = /\b(?:what (?:is|s)|tell|give|show|send|get)(?: (?:me|us))? the(?: \w{1,30}){0,2}$/;
+/** `the salary of Mr Miller`. */
+const OF_SOMEBODY =
+  /\b(?:of|for|von|de|di)\s(?:(?:mr|mrs|ms|dr|herrn?|frau|mme|sra?|signora?)\b|my (?:colleague|boss|neighbou?r|manager))/i;
 const OWN = /\b(?:my|your|our|a|an|this|that|his|her|new|me|i|which)(?: [a-z]+)?$/;
 
 /**
@@ -54,12 +64,14 @@ export function requestOf(text: string): DataRequest | undefined {
   // `secret: my-database` gives a value its name.
   const phrase =
     words.length <= 6 && words.length > 0 && !/^\s*[\w"']{1,60}\s?[:=]/.test(text) && !/[.!?]/.test(text.trim().slice(0, -1));
-  if (operation === undefined && !aggregate && !phrase) return undefined;
+  if (operation === undefined && !aggregate && !phrase && !OF_SOMEBODY.test(text)) return undefined;
   // `The average salary rose last year.` tells a figure and asks for none.
   if (operation === undefined && !phrase && words.length > 7 && /\.\s*$/.test(text) && !text.includes("?")) return undefined;
   const masked = MASKED.test(joined);
   const objects: { term: LexiconTerm; masked: boolean }[] = [];
-  for (const term of [...possibleTerms(joined), ...(namesPeople(joined) ? OF_PEOPLE : [])]) {
+  const people = namesPeople(joined);
+  let owned = OF_SOMEBODY.test(text);
+  for (const term of [...possibleTerms(joined), ...(people ? OF_PEOPLE : [])]) {
     const match = term.match.exec(joined);
     if (match === null || (term.unless?.test(joined) ?? false)) continue;
     if (term.personal === true && (term.usual === true || !isMeant(term, joined))) continue;
@@ -70,7 +82,7 @@ export function requestOf(text: string): DataRequest | undefined {
       .split(" ", 1);
     if (isOnlyAbout(term.entity, QUESTION.test(joined) ? words.slice(0, 1) : [], after)) continue;
     const before = joined.slice(0, match.index).trimEnd();
-    if (OWN.test(before) && !BULK.test(before)) continue;
+    if (OWN.test(before) && !BULK.test(before) && !(people && THEIRS.test(before))) continue;
     if (LEFT_OUT.test(before)) continue;
     // The verb `email` and the noun `email` are one word: at the start of a request it is the verb.
     if (
@@ -84,15 +96,17 @@ export function requestOf(text: string): DataRequest | undefined {
       if (again === null) continue;
     }
     if (objects.some((object) => object.term.entity === term.entity)) continue;
+    owned ||= SOMEBODYS.test(before) || (term.entity === "PASSWORD" && THE_SECRET.test(before));
     objects.push({ term, masked });
   }
   const business = namesBusiness(words);
   // A bare phrase counts only when it names data of people or business in the plural or with its owner.
-  if (operation === undefined && !aggregate && (!business || objects.length === 0)) return undefined;
+  if (objects.length === 0) owned = false;
+  if (operation === undefined && !aggregate && !owned && (!business || objects.length === 0)) return undefined;
   if (objects.length === 0 && !business) return undefined;
   // `What are the symptoms of diabetes?` wants to know, not to see data.
-  if (!business && !aggregate && ASKS_ABOUT.test(joined) && !BULK.test(joined)) return undefined;
-  if (objects.length > 0 && !business && !aggregate && !BULK.test(joined) && !plural(text) && operation !== "EXPORT")
+  if (!business && !owned && !aggregate && ASKS_ABOUT.test(joined) && !BULK.test(joined)) return undefined;
+  if (objects.length > 0 && !business && !owned && !aggregate && !BULK.test(joined) && !plural(text) && operation !== "EXPORT")
     return undefined;
   return {
     operation: operation ?? "READ",

@@ -1,10 +1,12 @@
 /** What data about a thing are called: in `password_policy` and `email_sent_at` the last word is the head, and what the column holds; the first says of what. */
 const ARTEFACTS = setOf(
-  "policy rule template format pattern regex regexp mask url link page form screen button label tooltip placeholder icon image config configuration setting setup option preference pref version schema table doc docs documentation api endpoint queue job service script dashboard campaign currency algorithm algo",
+  "policy rule template format pattern regex regexp mask url link page form screen button label tooltip placeholder icon image config configuration setting setup option preference pref version schema table doc docs documentation api endpoint queue job service script dashboard campaign currency algorithm algo property encoding",
 );
 const MEASURES = setOf(
-  "at time timestamp datetime date day days month hour minute second ttl expiry expire expired expiration until since effective due review changed change updated modified created sent opened open clicked click delivered delivery bounced bounce received seen verified verification confirmed confirmation validated validation valid checked check status state flag ind indicator enabled disabled active required optional allowed visible hidden consent subscribed subscription notification notifications notify reminder age count quantity total limit max min length len size strength complexity score rate ratio percent percentage utilization attempt attempts failure failures tries retry retries frequency interval type kind category class brand network issuer provider domain server port model os plan price app subject method mode source campaign history reset event batch export import error template industry requirement exists present missing changed",
+  "at time timestamp datetime date day days month hour minute second ttl expiry expire expired expiration until since effective due review changed change updated modified created sent opened open clicked click delivered delivery bounced bounce received seen verified verification confirmed confirmation validated validation valid checked check status state flag ind indicator enabled disabled active required optional allowed visible hidden consent subscribed subscription notification notifications notify reminder age count quantity total limit max min length len size strength complexity score rate ratio percent percentage utilization attempt attempts failure failures tries retry retries frequency interval type kind category class brand network issuer provider domain server port model os plan price app subject method mode source campaign history reset event batch export import error template industry requirement exists present missing set",
 );
+/** Last words that make the thing itself of whatever stands between: `wage_type_amount`. */
+const VALUES = setOf("amount value hash digest raw");
 /** The words before that ask whether or how many. */
 const ASKS = setOf(
   "is has had have can should must need needs require requires allow allows enable disable show hide skip use send verify validate count nb n total avg average max min missing valid invalid no without last4",
@@ -50,7 +52,7 @@ export function isOnlyAbout(entity: string, before: readonly string[], after: re
   const heads = [...after.filter((word) => !parts?.has(word)), ...before.slice(0, Math.max(0, of))];
   if (heads.some((word) => ARTEFACTS.has(word))) return true;
   if (SPECIAL.has(entity)) return false;
-  if (heads.some((word) => MEASURES.has(word))) return true;
+  if (heads.some((word) => MEASURES.has(word)) && !VALUES.has(after.at(-1) ?? "")) return true;
   const [first = "", second = ""] = before;
   if (ASKS.has(first)) return !(entity === "SALARY" && FIGURES.has(first));
   if (first === "number") return second === "of" || !NUMBERED.has(entity);
