@@ -38,7 +38,7 @@ const how = {
 
 /** What it proves, and what it does not, for people. */
 export function dealtText({ standing, seats }: DealtFound, compared: boolean): readonly string[] {
-  const { start, status, seeds, shares, witness, transcript, dealt, confirmed } = standing;
+  const { ceremony, start, status, seeds, shares, witness, transcript, dealt, confirmed } = standing;
   const by = (list: typeof seeds) =>
     list.map(({ index, identity_id }) => `${index} by ${JSON.stringify(identity_id)}`).join(", ");
   const able = seats.filter(({ fingerprint }) => fingerprint !== null).length;
@@ -46,7 +46,7 @@ export function dealtText({ standing, seats }: DealtFound, compared: boolean): r
     ? "the gateway's key is the expected one"
     : `compare the gateway's key with what is known of it: ${start.gateway_key}`;
   return [
-    `every entry holds: ${how[start.kind]}; ${start.threshold} of ${start.total_shares}, of ${JSON.stringify(start.org_id)}; ${status}`,
+    `every entry of ${JSON.stringify(ceremony)} holds: ${how[start.kind]}; ${start.threshold} of ${start.total_shares}, of ${JSON.stringify(start.org_id)}; ${status}`,
     ...(seeds.length > 0 ? [`seeds: ${by(seeds)}`] : []),
     ...(shares.length > 0 ? [`shares of before: ${by(shares)}`] : []),
     ...(witness === null ? [] : [`witness: ${JSON.stringify(witness)}, who was named and has signed nothing`]),

@@ -206,6 +206,7 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
     ]);
     const shown = await done(typedWith(LOOK));
     expect(shown).toMatchObject({ confirmed: false, transcript: verdict.json()["transcript"] });
+    expect(await done(typedWith(LOOK).replace(crk, String(id)))).toEqual(shown);
     expect((await call(typedWith(SAY, "another"), PASSPHRASE)).code).toBe(1);
     const hash = String(shown["transcript"]);
     expect(await done(typedWith(SAY, hash), PASSPHRASE)).toMatchObject({ confirmed: true, indexes: [1], awaited: [] });

@@ -125,6 +125,12 @@ describe("a ceremony in which the gateway deals has a transcript that it signs, 
     expect([ended.standing.status, ended.standing.entries]).toEqual(["ended", 2]);
     const foreign = `/api/v1/custody/ceremonies/${begun.body.id}/transcript`;
     expect([(await other.officer("GET", foreign)).status, (await people[0]?.call("GET", foreign))?.status]).toEqual([404, 200]);
+    // Who has a seat and no office reads what it is to confirm.
+    const seated = await registered(rig, other.officer, { org: `dealt-${orgs}`, sub: "with-a-seat" });
+    const keptSeat = { ...start, custodians: [{ index: 1, identity_id: seated.id, identity_type: "user" }] };
+    const own = await other.officer("POST", `${CRK}/generate-ceremony/start`, keptSeat);
+    const [of, not] = [own.body.id, cancelled.body.id].map((id) => `/api/v1/custody/ceremonies/${id}/transcript`);
+    expect([(await seated.call("GET", of ?? "")).status, (await seated.call("GET", not ?? "")).status]).toEqual([200, 404]);
     const nobody = await registered(rig, other.officer, { org: `dealt-${orgs}`, sub: "without-office" });
     expect((await nobody.call("GET", `/api/v1/custody/ceremonies/${cancelled.body.id}/transcript`)).status).toBe(404);
   });

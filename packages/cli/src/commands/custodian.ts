@@ -2,6 +2,8 @@ import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
+import type { Client } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
   type Awaited,
   type CeremonyOutcome,
@@ -131,13 +133,13 @@ async function writeCrk(host: Host, name: string | undefined, crk: CrkPublicJson
 function addConfirm(custodian: Command, { host, result, exit }: CommandContext): void {
   withModule(withConnection(custodian.command("confirm")))
     .description("confirm, by one's own keys, the transcript of a key whose shares a gateway dealt; without --hash it is shown")
-    .argument("<crk>", "the key's id")
+    .argument("<id>", "the key's id, or the ceremony's for who may not read root keys")
     .requiredOption("--keys <file>", "one's key file")
     .option("--log-key <key>", "the verifier key of the gateway's audit log, which must have signed the transcript")
     .option("--hash <hash>", "the transcript's hash, as the others have read it out")
     .action(async (id: string, options: ConnectionOptions & ModuleOption & { keys: string; logKey?: string; hash?: string }) => {
       await connect(host, options, async (gateway) => {
-        const { bytes } = await gateway.getCrkTranscript({ params: { id }, query: {} });
+        const { bytes } = await dealtFile(gateway, id);
         const report = dealtReport(bytes, options.logKey);
         if (report === undefined) throw new CodedError("usage", "no gateway dealt this key: seneschal custodian act confirms it");
         if (!report.valid) {
@@ -147,7 +149,7 @@ function addConfirm(custodian: Command, { host, result, exit }: CommandContext):
           });
         }
         const shown = dealtText(report, options.logKey !== undefined);
-        const { transcript } = report.standing;
+        const { transcript, dealt } = report.standing;
         if (options.hash === undefined)
           return result(
             { confirmed: false, transcript },
@@ -160,11 +162,24 @@ function addConfirm(custodian: Command, { host, result, exit }: CommandContext):
         const own = await openKeys(host, options.keys, options);
         const entry = confirmationEntry(report, own, seconds());
         own.keys.erase();
-        const said = await gateway.confirmCrkTranscript({ params: { id }, body: { entry: { ...entry, act: { ...entry.act } } } });
+        const said = await gateway.confirmCrkTranscript({
+          params: { id: dealt?.crk_id ?? id },
+          body: { entry: { ...entry, act: { ...entry.act } } },
+        });
         const awaited = said.awaited.length === 0 ? "all who have keys have confirmed" : `to confirm: ${said.awaited.join(", ")}`;
         result({ confirmed: true, transcript, indexes: said.confirmed, awaited: said.awaited }, `confirmed; ${awaited}`);
       });
     });
+}
+
+/** By the id of a key, or of the ceremony that dealt it: its people read that without an office. */
+async function dealtFile(gateway: Client<GatewayContract>, id: string) {
+  try {
+    return await gateway.getCrkTranscript({ params: { id }, query: {} });
+  } catch (error) {
+    if (!isCoded(error, "FORBIDDEN", "NOT_FOUND")) throw error;
+    return gateway.getCustodyTranscript({ params: { id } });
+  }
 }
 
 function addKeys(custodian: Command, { host, result }: CommandContext): void {

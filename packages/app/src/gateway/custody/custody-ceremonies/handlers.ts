@@ -30,7 +30,7 @@ import { personNamed } from "../../people/index.ts";
 import { activeCustodians, custodiansLeft, enrolledAs, requireActiveCustodians, requireHolder } from "../custodians/handlers.ts";
 import { dealtTranscripts } from "../dealt-transcripts/collections.ts";
 import { confirmDealt } from "../dealt-transcripts/confirm.ts";
-import { dealtFile } from "../dealt-transcripts/record.ts";
+import { dealtFile, tookPart } from "../dealt-transcripts/record.ts";
 import { holdsOffice } from "../office.ts";
 import type { CustodyServices } from "../services.ts";
 import { activate, keyOf, requireHeld } from "./activate.ts";
@@ -250,7 +250,8 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
 
   async getCustodyTranscript(services, { principal, params }) {
     const dealt = await services.read.get(dealtTranscripts, params.id);
-    if (dealt !== undefined && dealt.org_id === principal.org && holdsOffice(principal)) return dealtFile(services, dealt);
+    if (dealt?.org_id === principal.org && (holdsOffice(principal) || tookPart(dealt.standing, principal.id)))
+      return dealtFile(services, dealt);
     return transcriptFile(services, await find(services.read, params.id, principal));
   },
 

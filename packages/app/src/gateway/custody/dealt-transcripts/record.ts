@@ -1,6 +1,13 @@
 import type { Payload } from "@seneschal/contract";
 import type { Custodian } from "@seneschal/core/keys";
-import { admitDealtEntry, type DealtAct, type DealtStart, dealtEntry, encodeTranscript } from "@seneschal/crypto/custody";
+import {
+  admitDealtEntry,
+  type DealtAct,
+  type DealtStanding,
+  type DealtStart,
+  dealtEntry,
+  encodeTranscript,
+} from "@seneschal/crypto/custody";
 import { base64, every, type GatewayUnit, type StoredCrk } from "../../ground/index.ts";
 import { holderCalling } from "../../people/index.ts";
 import { enrolledAs } from "../custodians/handlers.ts";
@@ -75,6 +82,11 @@ async function append(
   unit.put(dealtTranscripts, id, { ...transcript, standing: after });
   unit.insert(dealtEntries, dealtEntryId(id, entry.seq), { ceremony_id: id, entry: signed });
   return { head: after.head };
+}
+
+/** Whether somebody has, is kept or is given a seat: they read what they are to confirm, without an office too. */
+export function tookPart({ start, seeds, shares, dealt }: DealtStanding, identity: string): boolean {
+  return [...start.seats, ...seeds, ...shares, ...(dealt?.seats ?? [])].some(({ identity_id }) => identity_id === identity);
 }
 
 /** The transcript's file, entry by entry. What is appended meanwhile is not in it. */
