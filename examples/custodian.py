@@ -7,12 +7,13 @@
     python custodian.py enroll ada.keys                                        the keys, with a gateway
     python custodian.py seed CEREMONY 1                                        of a password ceremony of the gateway
     python custodian.py open-share CRK 1 ada.share
+    python custodian.py confirm CRK ada.keys LOG_KEY [--hash HASH]             what the gateway dealt, by the key (base64) that its audit log is signed with
     python custodian.py sign SESSION ada.share [--sign HASH]                   shows what is to be signed; signs what has this hash
 
-The last four call a gateway: GATEWAY (its address), CA, CERT and KEY (files) in the environment. Variable time: shows the formats, and is no place
+The last five call a gateway: GATEWAY (its address), CA, CERT and KEY (files) in the environment. Variable time: shows the formats, and is no place
 for a share of a key that matters.
 """
-import argparse, getpass, os, ssl, sys, time, urllib.error, urllib.request
+import argparse, getpass, os, ssl, sys, time, types, urllib.error, urllib.request
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from custody import *
 
@@ -28,17 +29,12 @@ def new_passphrase(what): need(strong(chosen := passphrase(what)), "a passphrase
 
 def write(name, data, flags=os.O_TRUNC):
     """Readable by its owner only, and on the disk before anything is said."""
-    with os.fdopen(os.open(name, os.O_WRONLY | os.O_CREAT | flags, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    with os.fdopen(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_SYNC | flags, 0o600), "wb") as file: file.write(data)
 
 def replace(name, data):
     write(name + ".new", data)
     os.replace(name + ".new", name)
-
 # Keys and card
-
 def xeddsa(secret, message):
     clamped = bytearray(secret)
     clamped[0] &= 0xF8
@@ -73,7 +69,6 @@ def show_card(args):
     print(fingerprint(card), file=sys.stderr)
 
 # A ceremony
-
 class Seat:
     """What one custodian says in one ceremony, from a state that is kept sealed between turns, and the share of the key that there is."""
     def __init__(self, c, state, held):
@@ -184,9 +179,12 @@ def open_state(keys, c, name, join, signing_key):
     points = len(c.dealers) if c.repair else c.threshold
     return {"seat": seat, "seen": [], "transport": [text(os.urandom(32)) for _ in range(keys)], "drawn": [hex(drawn()) for _ in range(points)], "nonce": hex(drawn())}
 
+def opened(name):
+    line = open(name, "rb").read()
+    return open_key_file(line, bytes.fromhex(os.environ["ANSWER"]) if "ANSWER" in os.environ else passphrase()), json.loads(line)["card"]
+
 def act(args):
-    line = open(args.keys, "rb").read()
-    keys, card = open_key_file(line, bytes.fromhex(os.environ["ANSWER"]) if "ANSWER" in os.environ else passphrase()), json.loads(line)["card"]
+    keys, card = opened(args.keys)
     known = {fingerprint(json.load(open(name))) for name in args.card or []}
     held = envelope(args.held) if args.held else None
     state = None
@@ -214,33 +212,33 @@ def act(args):
     print(json.dumps({"status": c.status, "transcript": c.transcript, "blame": c.blame, "public_key": c.public_key}))
 
 # With a gateway
-
 def fetch(method, path, body=None):
     tls = ssl.create_default_context(cafile=os.environ["CA"])
     tls.load_cert_chain(os.environ["CERT"], os.environ["KEY"])
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(os.environ["GATEWAY"] + "/api/v1" + path, data, {"content-type": "application/json"}, method=method)
     with urllib.request.urlopen(request, context=tls) as answer: return answer.read()
-
 def call(method, path, body=None): return json.loads(fetch(method, path, body) or b"null")
-
 def enroll(args):
-    made = call("POST", "/custody/custodians", {"card": json.load(open(args.keys))["card"]})
-    print(json.dumps({"id": made["id"], "fingerprint": made["fingerprint"]}))
-
+    print(json.dumps({k: v for k, v in call("POST", "/custody/custodians", {"card": json.load(open(args.keys))["card"]}).items() if k in ("id", "fingerprint")}))
 def seed(args):
-    salt = text(os.urandom(16))
+    salt, kdf = text(os.urandom(16)), {"time": 3, "memory": 65536, "threads": 4}
     derived = stretch(new_passphrase("new password: "), salt, 3, 65536, 4)
-    kdf = {"time": 3, "memory": 65536, "threads": 4}
     call("POST", f"/crk/generate-ceremony/{args.ceremony}/seed", {"index": args.index, "derived_key": text(derived), "salt": salt, "kdf_params": kdf})
-
+def confirm(args):
+    data = fetch("GET", f"/crk/{args.crk}/transcript")
+    found, entries = verify_dealt(data, args.log_key), list(map(json.loads, data.splitlines()))
+    need(found["valid"] and found["status"] == "dealt", f"the transcript does not hold: {found}")
+    if args.hash is None: return print(json.dumps(found), entries[0]["act"], "add --hash as the others read it", sep="\n")
+    keys, card = opened(args.keys)
+    c = types.SimpleNamespace(name=entries[0]["ceremony"], hashes=list(map(entry_hash, entries)), **found)
+    said = entry(keys, c, card["custodian_id"], confirmation("confirmation", c, args.hash))
+    print(json.dumps(call("POST", f"/crk/{args.crk}/transcript", {"entry": json.loads(said)})))
 def fetch_share(args):
     sealed = call("GET", f"/crk/shares/{args.crk}/{args.index}")
-    crk = call("GET", "/organizations")["organizations"][0]["crk"]
-    need(crk["id"] == args.crk, "not the organisation's root key")
+    need((crk := call("GET", "/organizations")["organizations"][0]["crk"])["id"] == args.crk, "not the organisation's root key")
     data = open_share(sealed, passphrase("password: "), args.crk, crk["version"], args.index, crk["public_key"])
     write(args.out, json.dumps({"index": args.index, "data": text(data)}).encode() + b"\n", os.O_EXCL)
-
 def envelope(name):
     """Index and signing share of a share's file."""
     data = b64(json.load(open(name))["data"])
@@ -287,17 +285,16 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     def command(name, run, *positional, **options):
-        sub = commands.add_parser(name)
+        (sub := commands.add_parser(name)).set_defaults(run=run)
         for each in positional: sub.add_argument(each, type=int if each == "index" else str)
         for each, more in options.items(): sub.add_argument("--" + each, **more)
-        sub.set_defaults(run=run)
     command("new", new, "org", "name", "out")
     command("card", show_card, "keys")
     flags = {"join": {"action": "store_true"}, "confirm": {}, "card": {"nargs": "+"}, "held": {}, "share": {}}
     command("act", act, "transcript", "keys", "state", **flags)
     command("enroll", enroll, "keys")
     command("seed", seed, "ceremony", "index")
+    command("confirm", confirm, "crk", "keys", "log_key", hash={})
     command("open-share", fetch_share, "crk", "index", "out")
     command("sign", sign, "session", "share", sign={})
-    args = parser.parse_args()
-    args.run(args)
+    (args := parser.parse_args()).run(args)

@@ -379,9 +379,15 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
         PASSPHRASE: "my password 2",
       };
       const own = async (...args: readonly string[]) => {
-        const { code, err } = await outside(args, as);
+        const { code, out, err } = await outside(args, as);
         expect([code, err]).toEqual([0, ""]);
+        return out;
       };
+      // Its keys are enrolled, so that it confirms what the gateway deals.
+      await own("new", "acme", credentials.organizations.acme.admins.auditor.id, "dealt.keys");
+      const { id: enrolment, fingerprint } = JSON.parse(await own("enroll", "dealt.keys"));
+      for (const role of ["super_admin", "security_admin"])
+        await call(role, ["gateway", "confirm-custodian", enrolment, "--fingerprint", fingerprint]);
       const { id: ceremony } = await call("super_admin", ["ceremony", "generate", "--shares", "3", "--threshold", "2"]);
       const roles = ["security_admin", "auditor", "operations_admin"];
       for (const index of [1, 3])
@@ -394,6 +400,13 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
       const { crk } = (await call("super_admin", ["ceremony", "finish", String(ceremony)])) as { crk: { id: string } };
       await call("security_admin", ["ceremony", "open-share", crk.id, "1", "--out", "1.json"], ["my password 1"]);
       await own("open-share", crk.id, "2", "2.json");
+      const { public_key: logKey } = await call("super_admin", ["gateway", "audit-checkpoint"]);
+      const [shown = ""] = (await own("confirm", crk.id, "dealt.keys", String(logKey))).split("\n");
+      const { transcript } = JSON.parse(shown);
+      expect(JSON.parse(await own("confirm", crk.id, "dealt.keys", String(logKey), "--hash", transcript))).toMatchObject({
+        confirmed: [2],
+        awaited: [],
+      });
       await writeFile(join(dev.dir, "body.json"), JSON.stringify({ type: "full" }));
       await writeFile(join(dev.dir, "request.json"), JSON.stringify({ operation: "backup.create", body: { type: "full" } }));
       const prepared = await call("super_admin", ["gateway", "create-signing-request", "--body", "@request.json"]);
