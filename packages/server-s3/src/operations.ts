@@ -67,7 +67,7 @@ export interface Operation {
   readonly asks?: readonly string[];
   /** Query names that it understands besides. */
   readonly query?: readonly string[];
-  /** Header names that it understands besides, of those that {@link significantHeader} holds; `x-amz-meta-*` is a family. */
+  /** Header names that it understands besides, of those that `significantHeader` holds; `x-amz-meta-*` is a family. */
   readonly headers?: readonly string[];
   /** Asked for by a form alone. */
   readonly form?: boolean;

@@ -10,7 +10,7 @@ import { bytesOf, type Check, listOf, members, name, only, seconds, wholeNumber 
 import { transcriptLines } from "./transcript.ts";
 
 /** How a server came to deal: at one call, before a named witness, new shares of the same key, or sealed under passwords. */
-export const dealtKinds = ["dealt", "witnessed", "rotated", "password"] as const;
+const dealtKinds = ["dealt", "witnessed", "rotated", "password"] as const;
 export type DealtKind = (typeof dealtKinds)[number];
 
 interface KeptSeat {
