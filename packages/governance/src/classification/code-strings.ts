@@ -9,7 +9,7 @@ const BEHIND = /\s{0,99}(?:\+|&|\|\||\.\s)\s{0,9}[\w$(]/y;
 const LISTED = /\b(?:concat(?:_ws)?|join|format)\s{0,9}\(\s{0,9}\[?\s{0,9}$|\[\s{0,9}$/i;
 const COMMA = /\s{0,99},\s{0,99}[frbun@$]{0,3}(?=["'`])/iy;
 /** A text of a piece of code, and where it stands with all of its pieces. */
-export interface CodeString {
+interface CodeString {
   readonly text: string;
   readonly start: number;
   readonly end: number;

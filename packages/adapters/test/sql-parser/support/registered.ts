@@ -4,9 +4,9 @@ import { openSqlParser } from "../../../src/sql-parser/index.ts";
 export const parser = await openSqlParser();
 
 /** Tables with their tiers, and those of their columns. */
-export type Registered = Readonly<Record<string, { readonly tier: string; readonly columns?: Readonly<Record<string, string>> }>>;
+type Registered = Readonly<Record<string, { readonly tier: string; readonly columns?: Readonly<Record<string, string>> }>>;
 
-export const TIERS = ["PUBLIC", "INTERNAL", "CONFIDENTIAL", "PROPRIETARY", "RESTRICTED"];
+const TIERS = ["PUBLIC", "INTERNAL", "CONFIDENTIAL", "PROPRIETARY", "RESTRICTED"];
 export const rankOf = (tier = "PUBLIC") => tierRank({ tiers: TIERS }, tier);
 
 /** A classifier whose catalogue knows these tables, by each name that may mean them. */
