@@ -22,7 +22,7 @@ const WHOLE =
   "passage passport passion password textbook passbook dotage birthstone signage postage shipment username surname forename nickname website webmail payday paycheck timeline deadline online headline mailbox workday workplace homework homepage payment landline streetcar holiday sensor database metadata subtotal strip trip telnet salon newborn firstborn dobby geopolitical geophone bandage appendage lineage parentage personage handyman handywork";
 
 /** Words of other languages that are English ones of another meaning: no part of a glued word. */
-const ENGLISH_TOO = new Set("handy loon nomina parol raca targa stadt rang plan".split(" "));
+const ENGLISH_TOO = new Set("handy loon nomina parol raca targa stadt".split(" "));
 
 /** Accents of Latin, Greek and Cyrillic letters, vowels of Arabic ones: what people leave out. */
 const MARKS = /[\u0300-\u036f\u064b-\u065f\u0670]/g;
@@ -44,6 +44,10 @@ for (const [, languages] of WORDS_OF_LANGUAGES)
         add(wordsOf(word).map(folded).join(""));
 for (const [said] of ABBREVIATIONS) for (const word of said.split(" ")) if (!word.includes("_") && word.length > 3) add(word);
 
+/** Long words that no other word ends in: behind a name that nobody knows (`acmepassword`) they are read too. */
+const ENDINGS =
+  /^(.+?)(password|passwort|passphrase|passport|salary|creditcard|diagnosis|birthdate|dateofbirth|firstname|lastname|fullname|emailaddress|phonenumber|socialsecurity|fingerprint|bankaccount|privatekey|secretkey|accesstoken)$/;
+
 const LONGEST = Math.max(...[...costs.keys()].map((word) => word.length));
 /** Longer words are no names that people glued: not looked at, so that work is bounded. */
 const MAX_LENGTH = 48;
@@ -56,7 +60,7 @@ export function folded(text: string): string {
 }
 
 /**
- * The words that a glued word wholly consists of (`userpassword`, `custssn`), in the likeliest reading: the fewest and longest. `undefined` where any letter is left over, and for a word
+ * The words that a glued word wholly consists of (`userpassword`, `custssn`), in the likeliest reading: the fewest and longest; letters that nobody knows may stand before a long one (`acmepassword`). `undefined` for other words, and for a word
  * that is one already.
  */
 export function ungluedWord(word: string): readonly string[] | undefined {
@@ -74,9 +78,14 @@ export function ungluedWord(word: string): readonly string[] | undefined {
   const words: string[] = [];
   for (let end = word.length; end > 0; ) {
     const step = best[end];
-    if (step === undefined) return undefined;
+    if (step === undefined) return behindUnknown(word);
     words.unshift(word.slice(step.from, end));
     end = step.from;
   }
   return words;
+}
+
+function behindUnknown(word: string): readonly string[] | undefined {
+  const [, before = "", known = ""] = ENDINGS.exec(word) ?? [];
+  return known === "" ? undefined : [before, ...(ungluedWord(known) ?? [known])];
 }
