@@ -33,6 +33,7 @@ import {
   strangeEvidence,
   unreadOperation,
 } from "./unread-sql.ts";
+import { wholeCopyEvidence } from "./whole-copy.ts";
 
 /** Longest text that is classified in one piece, in UTF-16 code units. */
 export const MAX_QUERY_LENGTH = 524_288;
@@ -192,6 +193,7 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
       evidence.push(...requestEvidence(request, policy));
     }
   }
+  evidence.push(...wholeCopyEvidence(query, policy));
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
 }
 
