@@ -25,6 +25,23 @@ const ASKS =
 /** A word that is written as names are: with an underscore, a digit, a capital inside. */
 const WRITTEN = /_|\d|\p{Ll}\p{Lu}/u;
 
+/** GraphQL, also as a member of a JSON body, where fields are called after tables: `update_orders`, `ordersAggregate`, `allOrders`, `orders_by_pk`. */
+const GRAPHQL =
+  /(?:^|[\n"'`])\s*(?:(?:query|mutation|subscription|fragment)\b[^{}"']{0,400}\{|\{\s*[A-Za-z_]\w{0,80}\s*(?:\([^{}]{0,400}\)\s*)?\{)/;
+const MAX_NAME_WORDS = 8;
+
+/** The names that a name may be made of: every run of its words that is not all of them. */
+function innerNames(name: string): readonly string[] {
+  const starts = [...name.matchAll(/(?<=_)[^_]|(?<=[\p{Ll}\d])\p{Lu}/gu)].map(({ index }) => index).slice(0, MAX_NAME_WORDS);
+  const cuts = [0, ...starts, name.length];
+  return cuts.slice(0, -1).flatMap((from, i) =>
+    cuts
+      .slice(i + 1)
+      .map((to) => name.slice(from, to).replace(/_+$/, ""))
+      .filter((run) => run !== name && run !== ""),
+  );
+}
+
 function isSentence(text: string): boolean {
   const words = text.slice(0, 4000).trim().split(/\s+/).length;
   return words === 1 || readsLikeSentence(text) || (text.slice(0, 4000).match(PLAIN)?.length ?? 0) * 8 >= words;
@@ -36,6 +53,7 @@ function isSentence(text: string): boolean {
  */
 export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catalogue, code = false): Evidence[] {
   const all = code || hasSignsOfCode(text) || CODE.test(text) || ASKS.test(text) || beginsLikeSql(text) || !isSentence(text);
+  const graphql = GRAPHQL.test(text);
   const names = new Set<string>();
   for (const [path, , quoted] of text.matchAll(PATH)) {
     if (names.size > MAX_NAMES) break;
@@ -47,6 +65,7 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
     if (word.length <= 128 && (all || WRITTEN.test(word))) names.add(word);
     // `my-table` may be a difference, too.
     if (all && word.includes("-")) for (const part of word.split("-")) names.add(part);
+    if (graphql && word.length <= 128) for (const inner of innerNames(word)) names.add(inner);
   }
   // `orders_*`, `orders_${day}`
   const begun = new Set([...text.matchAll(BEGUN)].map(([, name = ""]) => `${name}*`));
