@@ -13,6 +13,7 @@ import { withoutUrlEncoding } from "./code-strings.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
 import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
+import { hiddenQueryEvidence } from "./hidden-query.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import { innerEvidence, plainQueryEvidence, readSql, type SqlContext, stringsEvidence } from "./read-sql.ts";
 import { recognise } from "./recognise.ts";
@@ -193,7 +194,7 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
       evidence.push(...requestEvidence(request, policy));
     }
   }
-  evidence.push(...wholeCopyEvidence(query, policy));
+  evidence.push(...wholeCopyEvidence(query, policy), ...hiddenQueryEvidence(query, policy));
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
 }
 

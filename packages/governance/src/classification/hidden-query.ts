@@ -1,0 +1,35 @@
+import type { Evidence } from "./evidence.ts";
+import { highestTier, type TierPolicy } from "./tiers.ts";
+
+/** A name of a program, and no literal. */
+const NAMED = String.raw`\(\s*(?:await\s+)?(?!(?:true|false|null|None|undefined|function|async|lambda)\b)[A-Za-z_$][\w$.]{0,100}(?:\[\w{1,40}\])?\s*[,)]`;
+const DATABASE = String.raw`\b(?:db|database|conn|con|connection|cursor|cur|curs|client|pool|session|engine|sequelize|knex|spark|sqlContext|stmt|jdbcTemplate|jdbc|em|entityManager|ctx|tx|trx|pg|mysql|duckdb|sqlite)`;
+
+const FORMS: readonly RegExp[] = [
+  // A call that runs what a variable holds.
+  new RegExp(String.raw`${DATABASE}\s*\??\.\s*(?:execute|exec|query|run|all|get|raw|sql|prepare|prepareStatement|text)${NAMED}`),
+  new RegExp(
+    String.raw`\.\s*(?:executeQuery|executeUpdate|executeSql|execute_sql|executemany|executescript|\$?(?:query|execute)Raw(?:Unsafe)?|createNativeQuery|createQuery|createSQLQuery|queryForList|queryForObject|queryForMap|read_sql|read_sql_query|read_sql_table|read_gbq|FromSqlRaw|ExecuteSqlRaw|rawQuery|execSQL|prepareStatement)${NAMED}`,
+  ),
+  /\b(?:dbGetQuery|dbSendQuery|sqlQuery|dbExecute|mysqli_query|pg_query|odbc_exec|sqlsrv_query)\(\s*\$?\w{1,60}\s*,\s*\$?[A-Za-z_]\w{0,60}\s*[,)]/,
+  // A table, a collection or a model that a variable names.
+  new RegExp(String.raw`${DATABASE}\s*\[\s*[A-Za-z_$][\w$.]{0,100}\s*\]`),
+  /\b(?:prisma|models?|repositories)\s*\[\s*[A-Za-z_$][\w$.]{0,100}\s*\]/,
+  new RegExp(
+    String.raw`(?:\b(?:spark|session|con|conn|db|engine|supabase|client|firestore)\s*\.\s*(?:table|collection|getCollection|get_collection|from|from_|ref)|\bknex)${NAMED}`,
+  ),
+  // A client of a database that is given a file, or what another program writes.
+  /(?:^|[\s;|&])(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|mongo|cqlsh|sqlplus|snowsql|beeline|trino|presto|hive|spark-sql|bq\s+query|usql)\b[^\n;|]{0,400}(?:\s(?:-f|--file|-i|--queries-file|--filename)[\s=]?\s*\S|<\s*\S|\s@\S+|\.read\s+\S)/,
+  /\|\s*(?:sudo\s+(?:-u\s+\S+\s+)?)?(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|cqlsh|sqlplus|snowsql|usql)\b/,
+  /^\s*(?:\\i(?:r|nclude)?\s+\S|source\s+\S+\.sql\b|@{1,2}[\w./]+\.sql\b|:r\s+\S|\.read\s+\S)/m,
+  // A text that is decoded and run.
+  /\b(?:eval|exec|execute|query|run|Function)\s*\(\s*[^()\n]{0,100}\b(?:atob|b64decode|base64_decode|from_base64|unhexlify|fromhex|decode|inflate|decompress)\s*\(/i,
+  /\b(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r|openssl\s+(?:base64|enc)\s[^|\n]{0,100}-d)\b[^\n]{0,400}\|\s*(?:sudo\s+)?\w/,
+];
+
+/** Evidence of a query that is run and that the text does not show: it may be any, so that it counts as the highest tier. */
+export function hiddenQueryEvidence(text: string, policy: TierPolicy): Evidence[] {
+  if (!FORMS.some((form) => form.test(text))) return [];
+  const reason = "a query is run that the text does not show";
+  return [{ entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason }];
+}
