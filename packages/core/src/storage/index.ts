@@ -135,6 +135,7 @@ export {
   type Bucket,
   customerKeyBytes,
   isBucketName,
+  type ObjectDescription,
   type ObjectEncryption,
   type ObjectVersion,
   partLimits,

@@ -37,17 +37,26 @@ export interface Bucket extends JsonObject {
 
 export type Versioning = "Enabled" | "Suspended";
 
-/** What is known of a version of a key, besides where its bytes are. */
-export interface ObjectVersion extends JsonObject {
+/** What whoever writes an object says of it. */
+export interface ObjectDescription extends JsonObject {
   readonly bucket: string;
   readonly key: string;
   readonly tenant: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly etag: string;
   readonly content_type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly meta: Readonly<Record<string, string>>;
+  readonly tags?: Tags;
+  readonly retention?: Retention & JsonObject;
+  readonly legal_hold?: boolean;
+  /** Absent: by keys of the cluster and the tenant alone. */
+  readonly encryption?: ObjectEncryption & JsonObject;
+}
+
+/** What is known of a version of a key, besides where its bytes are. */
+export interface ObjectVersion extends ObjectDescription {
+  /** Bytes. */
+  readonly size: number;
+  readonly etag: string;
   /** Milliseconds. */
   readonly modified_at: number;
   /** Absent: the version `null`, of a bucket that had no versions when it was written. */
@@ -57,11 +66,6 @@ export interface ObjectVersion extends JsonObject {
   readonly delete_marker?: boolean;
   /** Since when it is not the current version. */
   readonly superseded_at?: number;
-  readonly tags?: Tags;
-  readonly retention?: Retention & JsonObject;
-  readonly legal_hold?: boolean;
-  /** Absent: by keys of the cluster and the tenant alone. */
-  readonly encryption?: ObjectEncryption & JsonObject;
 }
 
 /** In the order of their keys. */
@@ -88,19 +92,9 @@ export interface UploadPart extends JsonObject {
 }
 
 /** What a multipart upload begins with. */
-export interface UploadDraft {
-  readonly bucket: string;
-  readonly key: string;
-  readonly tenant: string;
-  readonly content_type: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly meta: Readonly<Record<string, string>>;
+export interface UploadDraft extends ObjectDescription {
   /** What was asked for: an algorithm by its header suffix, and what the object's checksum is made of. */
   readonly checksum?: UploadChecksum;
-  readonly tags?: Tags;
-  readonly retention?: Retention & JsonObject;
-  readonly legal_hold?: boolean;
-  readonly encryption?: ObjectEncryption & JsonObject;
 }
 
 export interface UploadChecksum extends JsonObject {
@@ -109,13 +103,7 @@ export interface UploadChecksum extends JsonObject {
 }
 
 /** A multipart upload that is under way. */
-export interface Upload extends UploadDraft, JsonObject {
-  readonly bucket: string;
-  readonly key: string;
-  readonly tenant: string;
-  readonly content_type: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly meta: Readonly<Record<string, string>>;
+export interface Upload extends UploadDraft {
   /** Milliseconds. */
   readonly started_at: number;
 }
