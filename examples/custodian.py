@@ -7,7 +7,7 @@
     python custodian.py enroll ada.keys                                        the keys, with a gateway
     python custodian.py seed CEREMONY 1                                        of a password ceremony of the gateway
     python custodian.py open-share CRK 1 ada.share
-    python custodian.py confirm CRK ada.keys LOG_KEY [--hash HASH]             what the gateway dealt, by the key (base64) that its audit log is signed with
+    python custodian.py confirm CRK ada.keys LOG_KEY [--hash HASH]             what the gateway dealt, by the `verifier_key` of its audit log
     python custodian.py sign SESSION ada.share [--sign HASH]                   shows what is to be signed; signs what has this hash
 
 The last five call a gateway: GATEWAY (its address), CA, CERT and KEY (files) in the environment. Variable time: shows the formats, and is no place

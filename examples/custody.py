@@ -1,7 +1,7 @@
 """Custody, byte by byte: what docs/custody.md says of keys, cards, sealed shares and transcripts, with Python and `cryptography` 48 alone.
 
     python custody.py TRANSCRIPT [KEY]    what a stranger can say of it, as JSON; ends with 1 unless it holds.
-                                          KEY: where a gateway dealt, the key that must have signed, base64
+                                          KEY: where a gateway dealt, its `verifier_key`
 
 That a line is an entry, its members each of its size, and the seats of step 3 it takes for granted. Variable time: for public values.
 """
@@ -342,6 +342,8 @@ def seated(seats, total):
 
 def verify_dealt(file, gateway_key=None):
     """What the bytes of a file say of a ceremony in which a gateway dealt."""
+    # A verifier key ends in base64 of a byte, which is the kind of key, and the key.
+    if gateway_key: gateway_key = text(b64(gateway_key.split("+", 2)[2])[1:])
     start = dealt = transcript = witness = None
     seeds, shares, confirmed, status, prev, name, n = [], [], [], "open", text(bytes(32)), None, 0
     refused = lambda reason: {"valid": False, "refused": {"entry": n, "reason": reason}}

@@ -133,7 +133,7 @@ async function unlessEmpty<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {
-    if (isCoded(error, "NOT_FOUND", "not_found")) return undefined;
+    if (isCoded(error, "NOT_FOUND", "RESOURCE_NOT_FOUND")) return undefined;
     throw error;
   }
 }

@@ -147,7 +147,7 @@ describe("a witness of an audit log", () => {
     server = createServer((request, response) => {
       if (log.cut !== undefined && log.cut-- <= 0) return void request.socket.destroy();
       void answer(new URL(request.url ?? "", "http://log")).then((body) => {
-        const code = log.governance ? "not_found" : "NOT_FOUND";
+        const code = log.governance ? "RESOURCE_NOT_FOUND" : "NOT_FOUND";
         const gone = { error: { code, message: "not found", details: {}, request_id: "r" } };
         response
           .writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" })

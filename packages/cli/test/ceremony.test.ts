@@ -40,9 +40,15 @@ describe("a root key by the command line", () => {
   afterAll(() => unsubscribe("undici:request:bodyChunkSent", listen));
 
   it("custodians choose passwords, open their shares and sign together; neither password nor share is sent", async () => {
-    const started = await call(["ceremony", "generate", "--shares", "3", "--threshold", "2"]);
+    const admins = JSON.parse(await readFile(dev.credentials, "utf8")).organizations.acme.admins;
+    const identities = roles.map((role) => admins[role].id as string);
+    const named = ["--custodian", ...identities.map((id, i) => `${i + 1}=${id}`)];
+    const started = await call(["ceremony", "generate", "--shares", "3", "--threshold", "2", ...named]);
     expect(started.code, started.lines.join()).toBe(0);
     const ceremony = String(started.json()["id"]);
+    // A seat that is kept for somebody is nobody else's.
+    const other = await callAs(roles[1], ["ceremony", "seed", ceremony, "--index", "1"], ["my password 2"]);
+    expect(other.code).not.toBe(0);
     for (const index of [1, 2, 3]) {
       const seeded = await callAs(
         roles[index - 1],
@@ -51,7 +57,11 @@ describe("a root key by the command line", () => {
       );
       expect(seeded.code, seeded.lines.join()).toBe(0);
     }
-    const finished = await call(["ceremony", "finish", ceremony]);
+    const seated = await call(["ceremony", "finish", ceremony]);
+    expect(seated.json()["seats"]).toMatchObject(identities.map((identity_id, i) => ({ index: i + 1, identity_id })));
+    expect((await call(["ceremony", "finish", ceremony, "--seats", "00".repeat(32)])).code).toBe(2);
+    expect((await call(["gateway", "get-generation-ceremony", ceremony])).json()).toMatchObject({ crk: null });
+    const finished = await call(["ceremony", "finish", ceremony, "--seats", String(seated.json()["hash"])]);
     expect(finished.code, finished.lines.join()).toBe(0);
     const crk = finished.json()["crk"] as { id: string; public_key: string };
 

@@ -193,7 +193,8 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
       await done(`ceremony seed ${id} --index ${i + 1} --name c${i} --as globex/${role}`, "a password of one's own");
     for (const role of ["super_admin", "operations_admin"])
       await done(`gateway confirm-custodian ${enrolment} --fingerprint ${fingerprint} --as globex/${role}`);
-    const finished = await done(`ceremony finish ${id} ${officer}`);
+    const { hash: seats } = await done(`ceremony finish ${id} ${officer}`);
+    const finished = await done(`ceremony finish ${id} --seats ${seats} ${officer}`);
     const crk = (finished["crk"] as { id: string }).id;
     const { verifier_key: key } = await done(`gateway audit-checkpoint ${officer}`);
     const typedWith = (line: string, hash = "") =>

@@ -58,6 +58,13 @@ describe("the card of a person of another organisation, as that organisation sta
 
     // A token alone, whatever it says, is nobody; another partner and a stranger are given nothing.
     const roleless = acme.rig.bearer({ sub: "nobody-knows", org: "acme" });
+    // What a caller does not see is answered as what there is not.
+    const nowhere = "00000000-0000-7000-8000-000000000000";
+    const insider = globex.rig.bearer({ sub: "nobody-knows", org: "globex" });
+    for (const id of [enrolment, nowhere]) {
+      expect(told(await shares(insider, ["acme"], id))).toEqual([404, "NOT_FOUND"]);
+      expect(told(await insider("POST", `${CUSTODIANS}/${id}/revoke`))).toEqual([404, "NOT_FOUND"]);
+    }
     expect((await cardOf(roleless, "globex", hank.id)).status).toBe(403);
     expect((await acme.rig.anonymous("GET", `/api/v1/custody/cards/globex/${hank.id}`)).status).toBe(401);
     expect(told(await cardOf(ada.call, "initech", hank.id))).toEqual([404, "NOT_FOUND"]);

@@ -71,7 +71,12 @@ describe("a ceremony in which the gateway deals has a transcript that it signs, 
     expect(told(await confirms({ ...ada, id: bob.id, keys: bob.keys }, made.body.id, standing))).toEqual([403, "FORBIDDEN"]);
     const roleless = rig.bearer({ sub: "nobody-knows", org });
     const stranger = (await newOrg(0)).officer;
-    expect(told(await confirms({ ...ada, call: roleless }, made.body.id, standing))).toEqual([403, "FORBIDDEN"]);
+    const nowhere = "00000000-0000-7000-8000-000000000000";
+    const member = (await registered(rig, officer, { org, sub: "member" })).call;
+    for (const id of [made.body.id, nowhere]) {
+      expect(told(await confirms({ ...ada, call: roleless }, id, standing))).toEqual([404, "NOT_FOUND"]);
+      expect(told(await confirms({ ...ada, call: member }, id, standing))).toEqual([404, "NOT_FOUND"]);
+    }
     expect(told(await confirms({ ...ada, call: stranger }, made.body.id, standing))).toEqual([404, "NOT_FOUND"]);
     expect((await roleless("GET", path)).status).toBe(403);
     expect((await stranger("GET", path)).status).toBe(404);

@@ -1,10 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { ARGON2_DEFAULT, assertPassphrase, base64, fromBase64 } from "@seneschal/crypto";
+import type { Client } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { ARGON2_DEFAULT, assertPassphrase, base64, canonicalJson, fromBase64, hex } from "@seneschal/crypto";
 import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@seneschal/crypto/threshold";
-import { CodedError, type JsonObject } from "@seneschal/kernel";
-import type { Command } from "commander";
+import { CodedError, type JsonObject, utf8Encode } from "@seneschal/kernel";
+import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readJson } from "../read-file.ts";
@@ -30,8 +32,10 @@ function addGeneration(ceremony: Command, { host, result }: CommandContext): voi
   withConnection(ceremony.command("generate").description("start the password-protected generation of a root key"))
     .requiredOption("--shares <n>", "custodians", wholeNumber)
     .requiredOption("--threshold <n>", "how many of them can sign", wholeNumber)
-    .action(async (options: ConnectionOptions & { shares: number; threshold: number }) => {
-      const body = { total_shares: options.shares, threshold: options.threshold };
+    .option("--custodian <index=id...>", "whose a seat is: nobody else takes it; a user's id begins with `user:`", namedSeat, [])
+    .action(async (options: ConnectionOptions & { shares: number; threshold: number; custodian: readonly NamedSeat[] }) => {
+      const { shares: total_shares, threshold, custodian: custodians } = options;
+      const body = { total_shares, threshold, ...(custodians.length > 0 && { custodians: [...custodians] }) };
       result(await connect(host, options, (gateway) => gateway.startGenerationCeremony({ body })));
     });
 
@@ -57,10 +61,22 @@ function addGeneration(ceremony: Command, { host, result }: CommandContext): voi
       result({ ceremony: id, index: options.index }, `seeded as custodian ${options.index}; the password was not sent`);
     });
 
-  withConnection(ceremony.command("finish").description("make the key and seal the shares"))
+  withConnection(ceremony.command("finish").description("see who sits where, then make the key and seal the shares"))
     .argument("<id>", "the generation ceremony")
-    .action(async (id: string, options: ConnectionOptions) => {
-      result(await connect(host, options, (gateway) => gateway.completeGenerationCeremony({ params: { id } })));
+    .option(
+      "--seats <hash>",
+      "make the key: the hash of the seats that were shown before, and are the custodians'; without it nothing is made",
+    )
+    .action(async (id: string, options: ConnectionOptions & { seats?: string }) => {
+      const made = await connect(host, options, async (gateway) => {
+        const { seats } = await gateway.getGenerationCeremony({ params: { id } });
+        const { hash, lines } = shownSeats(seats);
+        if (options.seats === hash) return gateway.completeGenerationCeremony({ params: { id } });
+        if (options.seats !== undefined) throw new CodedError("usage", `others sit there: no key was made\n${lines.join("\n")}`);
+        result({ ceremony: id, seats, hash }, [...lines, `add --seats ${hash} when these are the custodians`].join("\n"));
+        return undefined;
+      });
+      if (made !== undefined) result(made);
     });
 
   withConnection(ceremony.command("open-share").description("custodian: fetch one's sealed share and open it here"))
@@ -86,6 +102,26 @@ function addGeneration(ceremony: Command, { host, result }: CommandContext): voi
       const file = await writeSecret(host, options.out, `${JSON.stringify({ index, data: share.encode() })}\n`);
       result({ share: file, index });
     });
+}
+
+type Seats = Awaited<ReturnType<Client<GatewayContract>["getGenerationCeremony"]>>["seats"];
+type NamedSeat = Pick<Seats[number], "index" | "identity_id" | "identity_type">;
+
+/** `INDEX=ID` beside those before it. Throws `InvalidArgumentError`. */
+function namedSeat(text: string, before: readonly NamedSeat[]): readonly NamedSeat[] {
+  const [, index = "", user, identity_id = ""] = /^([1-9]\d{0,2})=(user:)?(\S+)$/.exec(text) ?? [];
+  if (index === "") throw new InvalidArgumentError("expected INDEX=ID");
+  return [...before, { index: Number(index), identity_id, identity_type: user === undefined ? "admin" : "user" }];
+}
+
+/** Who sits where, by the identities that the gateway knows and not by the names that they gave themselves, under one hash. */
+function shownSeats(seats: Seats): { readonly hash: string; readonly lines: readonly string[] } {
+  const seated = [...seats].sort((a, b) => a.index - b.index);
+  const lines = seated.map(
+    ({ index, identity_id, identity_type, name }) => `${index}: ${JSON.stringify(name)}, ${identity_type} ${identity_id}`,
+  );
+  const named = seated.map(({ index, identity_id, identity_type }) => ({ index, identity_id, identity_type }));
+  return { hash: hex(nodeCrypto.hash("sha256", utf8Encode(canonicalJson(named)))), lines };
 }
 
 function addSigning(ceremony: Command, { host, result }: CommandContext): void {

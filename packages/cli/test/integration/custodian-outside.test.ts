@@ -397,10 +397,12 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
           [`my password ${index}`],
         );
       await own("seed", String(ceremony), "2");
-      const { crk } = (await call("super_admin", ["ceremony", "finish", String(ceremony)])) as { crk: { id: string } };
+      const { hash: seats } = await call("super_admin", ["ceremony", "finish", String(ceremony)]);
+      const finish = ["ceremony", "finish", String(ceremony), "--seats", String(seats)];
+      const { crk } = (await call("super_admin", finish)) as { crk: { id: string } };
       await call("security_admin", ["ceremony", "open-share", crk.id, "1", "--out", "1.json"], ["my password 1"]);
       await own("open-share", crk.id, "2", "2.json");
-      const { public_key: logKey } = await call("super_admin", ["gateway", "audit-checkpoint"]);
+      const { verifier_key: logKey } = await call("super_admin", ["gateway", "audit-checkpoint"]);
       const [shown = ""] = (await own("confirm", crk.id, "dealt.keys", String(logKey))).split("\n");
       const { transcript } = JSON.parse(shown);
       expect(JSON.parse(await own("confirm", crk.id, "dealt.keys", String(logKey), "--hash", transcript))).toMatchObject({

@@ -23,6 +23,8 @@ polynomials = list(ceremony("a key generation").committed.values())
 def fits(name, shares, index=None):
     made = ceremony(name).made()
     return [same(mul(int.from_bytes(bytes.fromhex(s), "little"), BASE), at(made, index or i)) for i, s in enumerate(shares, 1)]
+def verifier_key(key): return "log+00000000+" + text(b"\\x01" + b64(key))
+
 print(json.dumps({
     "names": [all(map(is_name, given["names"]["fit"])), any(map(is_name, given["names"]["refused"]))],
     "card": card_holds(card["card"]), "fingerprint": fingerprint(card["card"]),
@@ -35,7 +37,7 @@ print(json.dumps({
     "reshared": fits("a reshare", given["reshared"]["signing_shares"]),
     "repaired": fits("a repair", given["repaired"]["signing_shares"], given["repaired"]["index"]),
     "stated": [stated(**{**given["card_statement"], **change}) for change in ({}, {"for_org": "initech"}, {"at": given["card_statement"]["at"] + 901})],
-    "dealt": [verify_dealt(t["lines"].encode(), given["dealt"]["gateway_key"]) for t in given["dealt"]["transcripts"]],
+    "dealt": [verify_dealt(t["lines"].encode(), verifier_key(given["dealt"]["gateway_key"])) for t in given["dealt"]["transcripts"]],
     "verdicts": [verify(t["lines"].encode()) for t in given["transcripts"]],
 }))
 `;

@@ -41,6 +41,14 @@ async function visible(read: Reader, principal: Principal): Promise<{ readonly a
   return { all: holdsOffice(principal) || own?.status === "active", own: holder?.identity_id ?? principal.id };
 }
 
+/** A custodian whom the caller sees: to whoever does not it is as one that there is not. Throws `NOT_FOUND`. */
+async function findSeen(read: Reader, id: string, principal: Principal): Promise<StoredCustodian> {
+  const custodian = await find(read, id, principal.org);
+  const { all, own } = await visible(read, principal);
+  if (!all && custodian.identity_id !== own) throw notFound("custodian");
+  return custodian;
+}
+
 /** The caller, who must be somebody who can hold a share. */
 export async function requireHolder(read: Reader, principal: Principal): Promise<Holder> {
   const holder = await holderCalling(read, principal);
@@ -135,10 +143,7 @@ export const custodianHandlers: Handlers<Routes, CustodyServices> = {
   },
 
   async getCustodian({ read }, { principal, params }) {
-    const custodian = await find(read, params.id, principal.org);
-    const { all, own } = await visible(read, principal);
-    if (!all && custodian.identity_id !== own) throw notFound("custodian");
-    return custodianView(custodian);
+    return custodianView(await findSeen(read, params.id, principal));
   },
 
   async confirmCustodian(services, { principal, params, body, now, requestId }) {
@@ -172,7 +177,7 @@ export const custodianHandlers: Handlers<Routes, CustodyServices> = {
 
   async shareCustodianCard(services, { principal, params, body, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
-      const custodian = await find(unit, params.id, principal.org);
+      const custodian = await findSeen(unit, params.id, principal);
       const { identity_id } = await requireHolder(unit, principal);
       const shared = shareCard(custodian, { by: identity_id, partners: body.partners }, now);
       const stored: StoredCustodian = { ...shared, card: custodian.card };
@@ -185,7 +190,7 @@ export const custodianHandlers: Handlers<Routes, CustodyServices> = {
 
   async revokeCustodian(services, { principal, params, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
-      const custodian = await find(unit, params.id, principal.org);
+      const custodian = await findSeen(unit, params.id, principal);
       const office = principal.roles.some((role) => role === "super_admin" || role === "security_admin");
       const holder = await holderCalling(unit, principal);
       if (!office && holder?.identity_id !== custodian.identity_id) {

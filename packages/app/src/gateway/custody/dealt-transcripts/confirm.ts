@@ -1,7 +1,9 @@
 import { invalidField, notFound, refusal, requireRelayed } from "@seneschal/core/keys";
 import { admitDealtEntry, type DealtEntry, type DealtRefusal } from "@seneschal/crypto/custody";
 import { crks, type GatewayUnit } from "../../ground/index.ts";
-import { enrolledAs, requireActiveCustodians, requireHolder } from "../custodians/handlers.ts";
+import { holderCalling } from "../../people/index.ts";
+import { enrolledAs, requireActiveCustodians } from "../custodians/handlers.ts";
+import { holdsOffice } from "../office.ts";
 import type { CustodyServices } from "../services.ts";
 import { type DealtTranscript, dealtEntries, dealtEntryId, dealtTranscripts } from "./collections.ts";
 
@@ -18,13 +20,17 @@ export async function confirmDealt(
   const { principal, now } = unit.call;
   const crk = await unit.get(crks, crkId);
   if (crk === undefined || crk.org_id !== principal.org) throw notFound("root key");
-  const { identity_id } = await requireHolder(unit, principal);
+  const holder = await holderCalling(unit, principal);
   const [transcript] = await unit.list(dealtTranscripts, "by_crk", [crk.id, crk.version], { limit: 1 });
   if (transcript === undefined) throw notFound("transcript");
-  const seat = transcript.standing.dealt?.seats.find((one) => one.identity_id === identity_id);
-  if (seat === undefined) throw refusal("FORBIDDEN", "no share of the key was dealt to the caller");
-  requireRelayed(entry, identity_id, now);
-  const enrolled = await enrolledAs(unit, principal.org, identity_id);
+  const seat = transcript.standing.dealt?.seats.find((one) => one.identity_id === holder?.identity_id);
+  if (holder === undefined || seat === undefined) {
+    // Who has no part in it is told as of a key that there is not.
+    if (!holdsOffice(principal)) throw notFound("root key");
+    throw refusal("FORBIDDEN", "no share of the key was dealt to the caller");
+  }
+  requireRelayed(entry, holder.identity_id, now);
+  const enrolled = await enrolledAs(unit, principal.org, holder.identity_id);
   if (enrolled === undefined) throw refusal("FORBIDDEN", "the caller has no enrolled keys");
   await requireActiveCustodians(unit, [enrolled.id]);
   if (entry.act.type !== "confirmation")

@@ -163,7 +163,8 @@ export const generationCeremonyHandlers: Handlers<Routes, CustodyServices> = {
     if (share === undefined || share.org_id !== principal.org) throw notFound("share");
     const office = principal.roles.some((role) => role === "super_admin" || role === "security_admin");
     const holder = await holderCalling(read, principal);
-    if (!office && share.custodian_id !== holder?.identity_id) throw refusal("FORBIDDEN", "the share is another custodian's");
+    // To another than its custodian it is as one that there is not: how many there are is nobody else's business.
+    if (!office && share.custodian_id !== holder?.identity_id) throw notFound("share");
     return share;
   },
 };
