@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import { nobleCrypto } from "@seneschal/crypto";
+import { canonicalJson, nobleCrypto } from "@seneschal/crypto";
 import {
   CustodianKeys,
   custodianCard,
@@ -75,6 +75,12 @@ describe("custodians hold a ceremony among themselves, by one file that they han
       expect(card.json()).toMatchObject({ card: { custodian_id: name }, fingerprint: made.json()["fingerprint"] });
       expect((await stat(join(cwd, `${name}.keys`))).mode & 0o077).toBe(0);
     }
+    // A card that was compared is not put in another's place.
+    const own = await readFile(join(cwd, "ada.card"), "utf8");
+    expect(own).toBe(`${canonicalJson(JSON.parse(own))}\n`);
+    expect((await call(["custodian", "card", "bob.keys", "--out", "ada.card"])).errors).toContain("ada.card exists already");
+    expect((await call(by(CARD, "ada"))).code).toBe(0);
+    expect(await readFile(join(cwd, "ada.card"), "utf8")).toBe(own);
   });
 
   test("a start names people by their cards: one person has one seat, and the witness none", async () => {

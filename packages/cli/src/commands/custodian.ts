@@ -45,6 +45,7 @@ import type { Host } from "../host.ts";
 import { type ModuleOption, openKeys, type SealOptions, sealKeys, withModule, withSeal } from "../key-file.ts";
 import { readBytes, readIfThere, readJson } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
+import { writeCard } from "../write-card.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
 import { readShare } from "./sign.ts";
@@ -220,8 +221,7 @@ function addKeys(custodian: Command, { host, result }: CommandContext): void {
     .option("--out <file>", "write the card there")
     .action(async (name: string, options: { out?: string }) => {
       const card = await cardIn(host, name);
-      if (options.out !== undefined)
-        await replaceFile(resolve(host.cwd, options.out), options.out, Buffer.from(`${JSON.stringify(card)}\n`), 0o644);
+      if (options.out !== undefined) await writeCard(host, options.out, card);
       result({ card, fingerprint: fingerprint(card) }, named(card));
     });
 }

@@ -12,6 +12,7 @@ import { type ConnectionOptions, connect, withConnection } from "../gateway-conn
 import type { Host } from "../host.ts";
 import { type ModuleOption, openKeys, withModule } from "../key-file.ts";
 import { readBytes, readJson } from "../read-file.ts";
+import { writeCard } from "../write-card.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
 
@@ -48,11 +49,10 @@ function addCard(message: Parameters<typeof withConnection>[0], { host, result, 
       });
       const fingerprint = cardFingerprint(nodeCrypto, card);
       const told = { fingerprint, signed_by: got.signing_key, other: other?.fingerprint ?? null };
-      const keep = async (name: string | undefined, content: object): Promise<void> => {
-        if (name !== undefined)
-          await replaceFile(resolve(host.cwd, name), name, Buffer.from(`${JSON.stringify(content)}\n`), 0o644);
-      };
-      await keep(options.statement, { ...got });
+      if (options.statement !== undefined) {
+        const kept = Buffer.from(`${JSON.stringify(got)}\n`);
+        await replaceFile(resolve(host.cwd, options.statement), options.statement, kept, 0o644);
+      }
       const wrong =
         options.fingerprint !== undefined && options.fingerprint !== fingerprint
           ? "THIS IS NOT THE CARD WHOSE FINGERPRINT WAS READ OUT"
@@ -63,7 +63,7 @@ function addCard(message: Parameters<typeof withConnection>[0], { host, result, 
         result({ written: false, ...told }, `${wrong}; nothing was written`);
         return exit(exitCode.no);
       }
-      await keep(options.out, card);
+      await writeCard(host, options.out, card);
       const compare = options.fingerprint === undefined ? "; compare it with the person" : "";
       result({ written: true, ...told }, `${fingerprint} ${JSON.stringify(identity_id)} of ${JSON.stringify(org_id)}${compare}`);
     });
