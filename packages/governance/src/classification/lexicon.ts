@@ -499,7 +499,7 @@ export function meaningOf(columnName: string, around: string | Surroundings = ""
   return possible === undefined ? {} : { possible };
 }
 
-/** The term that a column or key name surely means, if any: see {@link meaningOf}. */
+/** The term that a column or key name surely means, if any. `around`: the table that it belongs to, or that with the names beside it. */
 export function termOf(columnName: string, around: string | Surroundings = ""): LexiconTerm | undefined {
   checkArgument("columnName", columnName, "string");
   return meaningOf(columnName, around).term;
