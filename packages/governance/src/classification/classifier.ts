@@ -164,13 +164,14 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     form = "json";
     evidence.push(
       ...plainQueryEvidence(reader, query),
-      ...jsonEvidence(json, policy, recognisers, catalogue, (leaf) => innerEvidence(reader, leaf)),
+      ...jsonEvidence(json, policy, recognisers, catalogue, leafReader(reader, lookup)),
     );
   } else if (rows !== undefined) {
     form = "csv";
     evidence.push(...tableEvidence(rows, policy, recognisers));
     evidence.push(...plainQueryEvidence(reader, query));
-    for (const cell of rows.flat()) if (beginsLikeSql(cell)) evidence.push(...innerEvidence(reader, cell));
+    const read = leafReader(reader, lookup);
+    for (const cell of rows.flat()) if (/\p{L}{2}/u.test(cell)) evidence.push(...read(cell));
     // Who names a dialect says that it is for a database, whatever it looks like.
   } else if (
     options.sql !== undefined &&
@@ -196,6 +197,28 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
   }
   evidence.push(...wholeCopyEvidence(query, policy), ...hiddenQueryEvidence(query, policy));
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
+}
+
+/**
+ * Reads texts within a document as what they are themselves: queries, code, requests, names. One that is said again is read once. A value of one word is looked up,
+ * since that is how documents name tables, and prose is read as prose.
+ */
+function leafReader(reader: SqlContext, lookup: boolean): (leaf: string) => readonly Evidence[] {
+  const { policy, catalogue } = reader;
+  const read = new Set<string>();
+  return (leaf) => {
+    if (leaf.length < 2 || read.has(leaf)) return [];
+    read.add(leaf);
+    const spaced = /\S\s+\S/.test(leaf);
+    const request = spaced ? requestOf(leaf) : undefined;
+    return [
+      ...innerEvidence(reader, leaf),
+      ...(lookup ? namedEvidence(leaf, policy, catalogue, !spaced) : []),
+      ...(request === undefined ? [] : requestEvidence(request, policy)),
+      ...wholeCopyEvidence(leaf, policy),
+      ...hiddenQueryEvidence(leaf, policy),
+    ];
+  };
 }
 
 /** Evidence of what a text of another kind holds of queries: statements in quotes or not, and of the names beside them, where there are tables to be found. */

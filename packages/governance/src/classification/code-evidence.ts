@@ -14,6 +14,8 @@ const MAX_PATTERNS = 64;
 const BEGUN = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]{2,100})(?:\*(?!\*)|[$#]\{\w|\{\{)/gu;
 /** A name or a path in quotes, or a path without. */
 const PATH = /(["'`])([^"'`\n]{1,200})\1|(?<![\p{L}\p{N}_])[\p{L}\p{N}_$~.*/-]*[/:][\p{L}\p{N}_$~.*?/:-]{1,200}/gu;
+/** A name with its schema: no word of a sentence is written so. */
+const DOTTED = /[\p{L}_][\p{L}\p{N}_$]*(?:\.[\p{L}_][\p{L}\p{N}_$]*){1,3}/gu;
 /** What no sentence has, besides the signs of SQL. */
 const CODE = /[{}[\]|<>$\\]|\w\.\w+\s?[([]|^\s*\w+\.\w+\s*$|\s--?\w/;
 /** Words of sentences. */
@@ -59,6 +61,10 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
     if (names.size > MAX_NAMES) break;
     const name = (quoted ?? path).trim();
     if (/\p{L}/u.test(name) && !/\s\S*\s\S*\s/.test(name)) names.add(name);
+  }
+  for (const [name] of text.matchAll(DOTTED)) {
+    if (names.size > MAX_NAMES) break;
+    if (name.length <= 256) names.add(name);
   }
   for (const [word] of text.matchAll(WORD)) {
     if (names.size > MAX_NAMES) break;

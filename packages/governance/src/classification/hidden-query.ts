@@ -9,7 +9,7 @@ const FORMS: readonly RegExp[] = [
   // A call that runs what a variable holds.
   new RegExp(String.raw`${DATABASE}\s*\??\.\s*(?:execute|exec|query|run|all|get|raw|sql|prepare|prepareStatement|text)${NAMED}`),
   new RegExp(
-    String.raw`\.\s*(?:executeQuery|executeUpdate|executeSql|execute_sql|executemany|executescript|\$?(?:query|execute)Raw(?:Unsafe)?|createNativeQuery|createQuery|createSQLQuery|queryForList|queryForObject|queryForMap|read_sql|read_sql_query|read_sql_table|read_gbq|FromSqlRaw|ExecuteSqlRaw|rawQuery|execSQL|prepareStatement)${NAMED}`,
+    String.raw`\.\s*(?:executeQuery|executeUpdate|executeSql|execute_sql|executemany|executescript|\$?(?:query|execute)Raw(?:Unsafe)?|createNativeQuery|createQuery|createSQLQuery|queryForList|queryForObject|queryForMap|read_sql|read_sql_query|read_sql_table|read_gbq|read_database|read_database_uri|FromSqlRaw|ExecuteSqlRaw|rawQuery|execSQL|prepareStatement)${NAMED}`,
   ),
   /\b(?:dbGetQuery|dbSendQuery|sqlQuery|dbExecute|mysqli_query|pg_query|odbc_exec|sqlsrv_query)\(\s*\$?\w{1,60}\s*,\s*\$?[A-Za-z_]\w{0,60}\s*[,)]/,
   // A table, a collection or a model that a variable names.
@@ -22,6 +22,19 @@ const FORMS: readonly RegExp[] = [
   /(?:^|[\s;|&])(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|mongo|cqlsh|sqlplus|snowsql|beeline|trino|presto|hive|spark-sql|bq\s+query|usql)\b[^\n;|]{0,400}(?:\s(?:-f|--file|-i|--queries-file|--filename)[\s=]?\s*\S|<\s*\S|\s@\S+|\.read\s+\S)/,
   /\|\s*(?:sudo\s+(?:-u\s+\S+\s+)?)?(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|cqlsh|sqlplus|snowsql|usql)\b/,
   /^\s*(?:\\i(?:r|nclude)?\s+\S|source\s+\S+\.sql\b|@{1,2}[\w./]+\.sql\b|:r\s+\S|\.read\s+\S)/m,
+  // One that is given what a variable holds, or another program says.
+  /(?:^|[\s;|&])(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|cqlsh|sqlplus|snowsql|beeline|trino|presto|hive|spark-sql|impala-shell|cypher-shell|db2|bq|usql)\b[^\n;|]{0,400}\s(?:-c|-e|-q|-Q|--command|--execute|--eval|--query|query)[\s=]?\s*["']?\$[\w({]/,
+  /(?:^|[\s;|&])(?:impala-shell|cypher-shell|db2|Invoke-Sqlcmd)\b[^\n;|]{0,400}\s(?:-f|-tvf|-InputFile)\s*\S/,
+  // In other languages.
+  /(?:->|::)\s*(?:query|select|statement|raw|prepare|exec|execute|unprepared|multi_query)\(\s*\$\w{1,60}\s*[,)]/,
+  /\b\w{1,30}\.(?:Raw|Exec|Query|QueryRow|Queryx|Select|QueryContext|ExecContext|QueryRowContext)\(\s*(?:ctx\s*,\s*(?:&\w+\s*,\s*)?)?[a-z_]\w{0,60}\s*[,)]/,
+  /\.\s*(?:execute|executescript|query|read_sql\w{0,10}|read_database\w{0,10}|sql)\(\s*(?:open|Path|pathlib|fs\.|readFile|File\.|io\.)/,
+  /\.\s*option\(\s*["'](?:query|dbtable)["']\s*,\s*[A-Za-z_]\w{0,60}\s*\)|\.\s*jdbc\(\s*\w{1,60}\s*,\s*[A-Za-z_]\w{0,60}\s*[,)]/,
+  // A name that is put together.
+  new RegExp(
+    String.raw`${DATABASE}\s*(?:\[|\.\s*(?:collection|getCollection|get_collection|table)\()\s*["'][^"'\n]{0,60}["']\s*(?:\+|\.\s*concat)`,
+  ),
+  /\b(?:hasLabel|match\s*\(\s*\w{0,30}\s*:\s*\$)\s*\(\s*[A-Za-z_]\w{0,60}\s*\)/i,
   // A text that is decoded and run.
   /\b(?:eval|exec|execute|query|run|Function)\s*\(\s*[^()\n]{0,100}\b(?:atob|b64decode|base64_decode|from_base64|unhexlify|fromhex|decode|inflate|decompress)\s*\(/i,
   /\b(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r|openssl\s+(?:base64|enc)\s[^|\n]{0,100}-d)\b[^\n]{0,400}\|\s*(?:sudo\s+)?\w/,

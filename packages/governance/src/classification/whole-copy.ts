@@ -9,6 +9,9 @@ const STATEMENTS: readonly RegExp[] = [
   /^vacuum\s+(?:\w+\s+)?into\s+\S/i,
   /^create\s+(?:or\s+replace\s+)?(?:transient\s+|temporary\s+)?(?:database|schema)\s+\S+\s+(?:[\s\S]{0,200}\s)?(?:clone|template|from\s+snapshot|shallow\s+clone|deep\s+clone)\s+\S/i,
   /^create\s+database\s+\S+[\s\S]{0,400}\bas\s+(?:snapshot|copy)\s+of\b/i,
+  // Every node of a graph.
+  /^(?:optional\s+)?match\s*\(\s*\w{0,30}\s*\)\s*(?:return|with|where)\b/i,
+  /^g\s*\.\s*[VE]\s*\(\s*\)\s*(?:\.\s*(?:limit|range|sample)\([^()]{0,40}\)\s*)?(?:\.\s*(?:valueMap|values|elementMap|properties|propertyMap|toList|next)\(|$)/,
   /^\.(?:dump|backup|clone|save|archive)\s*(?:\S|$)/i,
 ];
 /** A program that copies, the words by which it does where it does other things too, and those by which it takes tables that it names. */
@@ -43,7 +46,7 @@ const MAX_PARTS = 10_000;
 export function wholeCopyEvidence(text: string, policy: TierPolicy): Evidence[] {
   const parts = text.split(/[;\n]|&&|\|\|?/, MAX_PARTS);
   if (!parts.some((part) => copiesWhole(part.replace(/^(?:\s*\/\*[\s\S]{0,2000}?\*\/)+/, "").trim()))) return [];
-  const reason = "everything that a database holds is copied";
+  const reason = "everything that a database holds is shown or copied";
   return [{ entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason }];
 }
 
