@@ -128,15 +128,18 @@ describe.skipIf(!fleetInstalled())(
     });
 
     test("a node stays away for ten minutes: what it held is rebuilt on the others, and it is one of them when it is back", async () => {
+      let [looks, ahead] = [0, 0];
       await fleet.kill(2);
       await under([0, 1], async () => {
-        await until("it is seen to be away", async () => {
-          const nodes = (await fleet.http(0, "GET", "/ui/api/nodes")).body as { node_id: string; status: string }[];
-          return nodes.find((n) => n.node_id === "n3")?.status === "unreachable";
-        });
-        // Nobody waits ten minutes for that: the others' clocks do.
-        for (const at of [0, 1]) fleet.skew(at, 601_000);
+        for (const at of [0, 1])
+          await until("it is seen to be away", async () => {
+            const nodes = (await fleet.http(at, "GET", "/ui/api/nodes")).body as { node_id: string; status: string }[];
+            return nodes.find((n) => n.node_id === "n3")?.status === "unreachable";
+          });
         await until("what it held is rebuilt", async () => {
+          // Nobody waits ten minutes for that: the others' clocks do. Who had not noticed yet counts from then, and has them once more.
+          if (looks++ % 100 === 0) ahead += 601_000;
+          for (const at of [0, 1]) fleet.skew(at, ahead);
           const jobs = (await fleet.http(0, "GET", "/ui/api/jobs")).body as {
             kind: string;
             state: string;
@@ -145,7 +148,7 @@ describe.skipIf(!fleetInstalled())(
           return jobs.some((job) => job.kind === "scrub" && job.state === "succeeded" && (job.result.repaired ?? 0) > 0);
         });
       });
-      fleet.skew(2, 601_000);
+      fleet.skew(2, ahead);
       await fleet.start(2);
       await fleet.healthy(three);
       for (const at of three) fleet.skew(at, 0);
