@@ -25,7 +25,6 @@ describe("builtins", () => {
     ['time.clock([1593561600000000000, "America/New_York"])', [20, 0, 0]],
     ['sprintf("%05d|%-4s|%x|%6.2f|%v|%[1]d", [42, "a", "hi", 1.005, {1}])', "00042|a   |6869|  1.00|{1}|42"],
     ['sprintf("%d %s", ["a"])', "%!d(string=a) %!s(MISSING)"],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: RE2's own syntax of replacements
     ['regex.replace("foo", "(?P<n>o)", "<${n}>")', "f<o><o>"],
     ['regex.split("a*", "baaac")', ["b", "c"]],
     ['glob.match("a.{b,*.c}.d", ["."], "a.x.c.d")', true],
