@@ -1,5 +1,5 @@
 import type { Logger } from "@seneschal/adapters/logging";
-import type { S3Server, S3ServerOptions, ServeS3 } from "@seneschal/core/storage";
+import type { S3Server, S3Settings, ServeS3 } from "@seneschal/core/storage";
 import { checkOptions } from "@seneschal/kernel";
 import type { PolicyEngine } from "@seneschal/kernel/ports";
 import type { Authorisation } from "../platform/index.ts";
@@ -7,21 +7,6 @@ import type { StorageContext } from "./context.ts";
 import type { Credentials } from "./keys/credentials.ts";
 import type { StorageNode } from "./node.ts";
 import { objectStore } from "./objects/object-store.ts";
-
-/** How the S3 port of a node is served: what is not the node's to give. */
-export type S3Settings = Pick<
-  S3ServerOptions,
-  | "host"
-  | "port"
-  | "domain"
-  | "websiteDomain"
-  | "signatureV2"
-  | "tls"
-  | "proxyProtocol"
-  | "readTimeoutMs"
-  | "idleTimeoutMs"
-  | "maxConnections"
->;
 
 /** Serves the buckets of a node by S3, counted and logged as its other gateways are. */
 export function openS3(options: {

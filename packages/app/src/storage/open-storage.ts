@@ -10,7 +10,7 @@ import type { PortableKeys } from "@seneschal/adapters/vault";
 import { openSignedPost } from "@seneschal/adapters/webhook";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
-import type { Durability, NfsServer, S3Server, ServeNfs, ServeS3 } from "@seneschal/core/storage";
+import type { Durability, NfsServer, S3Server, S3Settings, ServeNfs, ServeS3 } from "@seneschal/core/storage";
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import {
@@ -36,7 +36,7 @@ import { openRevocationFile } from "./grpc/revocation-file.ts";
 import { openBackups } from "./jobs/open-backups.ts";
 import { createCredentials } from "./keys/credentials.ts";
 import { openStorageNode, type StorageNode } from "./node.ts";
-import { openS3, type S3Settings } from "./open-s3.ts";
+import { openS3 } from "./open-s3.ts";
 import type { StorageConfig } from "./settings.ts";
 import { shardStore } from "./shard-store.ts";
 import { dashboardHandlers } from "./ui/dashboard-handlers.ts";

@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { type Logger, openLogger } from "@seneschal/adapters/logging";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
-import type { S3Server } from "@seneschal/core/storage";
+import type { S3Server, S3Settings } from "@seneschal/core/storage";
 import { serveS3 } from "@seneschal/server-s3";
 import { type Credentials, createCredentials } from "../../src/storage/keys/credentials.ts";
-import { openS3, type S3Settings } from "../../src/storage/open-s3.ts";
+import { openS3 } from "../../src/storage/open-s3.ts";
 import { openRig, operator, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
 
 /** The SDK by its CommonJS door: its ES modules import without file extensions, which Node does not resolve. */

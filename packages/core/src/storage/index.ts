@@ -147,7 +147,7 @@ export {
   type Versioning,
   versionIdOf,
 } from "./objects/records.ts";
-export type { S3Credential, S3Question, S3Server, S3ServerOptions, ServeS3 } from "./objects/serve-s3.ts";
+export type { S3Credential, S3Question, S3Server, S3ServerOptions, S3Settings, ServeS3 } from "./objects/serve-s3.ts";
 export { murmur3 } from "./placement/murmur3.ts";
 export { type Candidate, placeChunk, rankDevices } from "./placement/place.ts";
 export { type Admission, admitWrite, type PoolFill } from "./pool/admission.ts";

@@ -1,6 +1,6 @@
 import type { CrkPublicJson } from "../threshold/crk.ts";
 import { type CustodianCard, isCard } from "./custodian-card.ts";
-import { bytesOf, type Check, listOf, members, only, seconds, wholeNumber } from "./shape.ts";
+import { byType, bytesOf, type Check, listOf, members, only, seconds, wholeNumber } from "./shape.ts";
 
 /** Opens a ceremony: who sits where, who witnesses, who started it. Seat i is `seats[i - 1]`. */
 export type StartAct = {
@@ -149,7 +149,4 @@ const SHAPES: Readonly<Record<string, readonly Check[]>> = {
 };
 
 /** Exactly the members of one of the acts, each of its size. Says nothing of who acts, or when. */
-export const isAct: Check = (value) => {
-  const type: unknown = typeof value === "object" && value !== null ? (value as { type?: unknown }).type : undefined;
-  return typeof type === "string" && Object.hasOwn(SHAPES, type) && SHAPES[type]?.some((check) => check(value)) === true;
-};
+export const isAct: Check = byType(SHAPES);

@@ -5,8 +5,8 @@ import { signingBytes } from "../signing/signing-bytes.ts";
 import { type CrkPublicJson, crkFromJson } from "../threshold/crk.ts";
 import { type ConfirmationAct, isConfirmation, isCrk } from "./act.ts";
 import { type CustodianCard, cardFingerprint, isCard, readCard } from "./custodian-card.ts";
-import { entryBytes, entryHash, MAX_ENTRIES, NO_ENTRY, type TranscriptEntry } from "./entry.ts";
-import { bytesOf, type Check, listOf, members, name, only, seconds, wholeNumber } from "./shape.ts";
+import { entryBytes, entryHash, entryOf, NO_ENTRY, type TranscriptEntry } from "./entry.ts";
+import { byType, bytesOf, type Check, listOf, members, name, only, wholeNumber } from "./shape.ts";
 import { transcriptLines } from "./transcript.ts";
 
 /** How a server came to deal: at one call, before a named witness, new shares of the same key, or sealed under passwords. */
@@ -97,45 +97,37 @@ const index = wholeNumber(1, 255);
 const identity: Check = (value) => typeof value === "string" && /^[^\p{Cs}]{1,1024}$/u.test(value);
 const kept = members({ index, identity_id: identity });
 
-const SHAPES: Readonly<Record<string, Check>> = {
-  start: members({
-    type: only("start"),
-    kind: (value) => (dealtKinds as readonly unknown[]).includes(value),
-    org_id: name,
-    threshold: wholeNumber(2, 255),
-    total_shares: wholeNumber(2, 255),
-    required_shares: wholeNumber(0, 255),
-    seats: listOf(kept, 0, 255),
-    gateway_key: bytesOf(32),
-  }),
-  seed: members({ type: only("seed"), index }),
-  share: members({ type: only("share"), index }),
-  witness_named: members({ type: only("witness_named"), identity_id: identity }),
-  dealt: members({
-    type: only("dealt"),
-    crk_id: name,
-    crk: isCrk,
-    seats: listOf(members({ index, identity_id: identity, card: (value) => value === null || isCard(value) }), 0, 255),
-  }),
-  end: members({ type: only("end"), reason: (value) => value === "cancelled" || value === "expired" }),
-  confirmation: isConfirmation,
+const SHAPES: Readonly<Record<string, readonly Check[]>> = {
+  start: [
+    members({
+      type: only("start"),
+      kind: (value) => (dealtKinds as readonly unknown[]).includes(value),
+      org_id: name,
+      threshold: wholeNumber(2, 255),
+      total_shares: wholeNumber(2, 255),
+      required_shares: wholeNumber(0, 255),
+      seats: listOf(kept, 0, 255),
+      gateway_key: bytesOf(32),
+    }),
+  ],
+  seed: [members({ type: only("seed"), index })],
+  share: [members({ type: only("share"), index })],
+  witness_named: [members({ type: only("witness_named"), identity_id: identity })],
+  dealt: [
+    members({
+      type: only("dealt"),
+      crk_id: name,
+      crk: isCrk,
+      seats: listOf(members({ index, identity_id: identity, card: (value) => value === null || isCard(value) }), 0, 255),
+    }),
+  ],
+  end: [members({ type: only("end"), reason: (value) => value === "cancelled" || value === "expired" })],
+  confirmation: [isConfirmation],
 };
 
-const isDealtAct: Check = (value) => {
-  const type: unknown = typeof value === "object" && value !== null ? (value as { type?: unknown }).type : undefined;
-  return typeof type === "string" && Object.hasOwn(SHAPES, type) && SHAPES[type]?.(value) === true;
-};
+const isDealtAct = byType(SHAPES);
 
-const isDealtEntry = members({
-  v: only(1),
-  ceremony: name,
-  seq: wholeNumber(0, MAX_ENTRIES - 1),
-  prev: bytesOf(32),
-  at: seconds,
-  author: identity,
-  act: isDealtAct,
-  signature: bytesOf(64),
-});
+const isDealtEntry = entryOf(identity, isDealtAct);
 
 /** An act behind the transcript so far, and the bytes that its signer signs; `undefined` before a start. */
 export function dealtEntry(

@@ -30,17 +30,22 @@ export const MAX_ENTRIES = 2048;
 export const MAX_ENTRY_BYTES = 512 * 1024;
 export const NO_ENTRY = base64(new Uint8Array(32));
 
-/** Exactly the members of an entry, each of its size. */
-export const isEntry: Check = members({
-  v: only(1),
-  ceremony: name,
-  seq: wholeNumber(0, MAX_ENTRIES - 1),
-  prev: bytesOf(32),
-  at: seconds,
-  author: name,
-  act: isAct,
-  signature: bytesOf(64),
-});
+/** Exactly the members of an entry, each of its size, by an author and of an act that are as these want them. */
+export function entryOf(author: Check, act: Check): Check {
+  return members({
+    v: only(1),
+    ceremony: name,
+    seq: wholeNumber(0, MAX_ENTRIES - 1),
+    prev: bytesOf(32),
+    at: seconds,
+    author,
+    act,
+    signature: bytesOf(64),
+  });
+}
+
+/** Exactly the members of an entry of a ceremony among custodians. */
+export const isEntry: Check = entryOf(name, isAct);
 
 /** Base64 SHA-256 over `seneschal/custody-chain/v1 || 0x00 || JCS(entry)`, the signature included. */
 export function entryHash(provider: Pick<CryptoProvider, "hash">, entry: object): string {

@@ -16,6 +16,14 @@ export function members(checks: Readonly<Record<string, Check>>): Check {
   };
 }
 
+/** An object whose member `type` names one of these, and that is as one of its checks wants it. */
+export function byType(shapes: Readonly<Record<string, readonly Check[]>>): Check {
+  return (value) => {
+    const type: unknown = typeof value === "object" && value !== null ? (value as { type?: unknown }).type : undefined;
+    return typeof type === "string" && Object.hasOwn(shapes, type) && shapes[type]?.some((check) => check(value)) === true;
+  };
+}
+
 /** A list of `min` to `max` values. */
 export function listOf(check: Check, min: number, max: number): Check {
   return (value) => Array.isArray(value) && value.length >= min && value.length <= max && value.every(check);

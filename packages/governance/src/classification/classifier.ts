@@ -195,8 +195,13 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
       evidence.push(...requestEvidence(request, policy));
     }
   }
-  evidence.push(...wholeCopyEvidence(query, policy), ...hiddenQueryEvidence(query, policy));
+  evidence.push(...reachEvidence(query, policy));
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
+}
+
+/** Evidence of what a text reaches that it does not show. */
+function reachEvidence(text: string, policy: TierPolicy): readonly Evidence[] {
+  return [...wholeCopyEvidence(text, policy), ...hiddenQueryEvidence(text, policy)];
 }
 
 /**
@@ -215,8 +220,7 @@ function leafReader(reader: SqlContext, lookup: boolean): (leaf: string) => read
       ...innerEvidence(reader, leaf),
       ...(lookup ? namedEvidence(leaf, policy, catalogue, !spaced) : []),
       ...(request === undefined ? [] : requestEvidence(request, policy)),
-      ...wholeCopyEvidence(leaf, policy),
-      ...hiddenQueryEvidence(leaf, policy),
+      ...reachEvidence(leaf, policy),
     ];
   };
 }

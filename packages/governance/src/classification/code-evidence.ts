@@ -1,7 +1,7 @@
-import type { Evidence } from "./evidence.ts";
+import { type Evidence, unexplained, unread } from "./evidence.ts";
 import { beginsLikeSql } from "./form.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
-import { highestTier, type TierPolicy, unclassifiedTier } from "./tiers.ts";
+import type { TierPolicy } from "./tiers.ts";
 import { hasSignsOfCode, readsLikeSentence } from "./unread-sql.ts";
 
 /** Names that are looked up of one text: what has more says more than can be asked. */
@@ -81,9 +81,9 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
     .flatMap((name) => starEvidence(name, policy, catalogue));
   if (begun.size > MAX_PATTERNS) {
     const reason = "the text has more patterns than are looked up";
-    found.push({ entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason });
+    found.push(unexplained(policy, reason));
   }
   if (names.size <= MAX_NAMES) return found;
   const reason = "the text has more names than are looked up";
-  return [...found, { entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason }];
+  return [...found, unread(policy, reason)];
 }

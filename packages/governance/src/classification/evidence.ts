@@ -1,7 +1,7 @@
 import { recognise } from "./recognise.ts";
 import type { Finding } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
-import { type EntityPolicy, maxTier, policyOf, type TierPolicy, unclassifiedTier } from "./tiers.ts";
+import { type EntityPolicy, highestTier, maxTier, policyOf, type TierPolicy, unclassifiedTier } from "./tiers.ts";
 
 /** How an entity became known; each kind has its own reliability. */
 export type EvidenceKind =
@@ -61,10 +61,19 @@ export function businessEvidence(tier: string, reason: string): Evidence {
   return { entity: "BUSINESS_OBJECT", tier, tags: [], kind: "object", reason };
 }
 
+/** That nobody explains a part of what was read: it is not public, and lowers the confidence. */
+export function unexplained(policy: TierPolicy, reason: string): Evidence {
+  return { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason };
+}
+
+/** That nobody could read a part, or knows what it reaches: it may be anything, so that it counts as the highest tier. */
+export function unread(policy: TierPolicy, reason: string): Evidence {
+  return { entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason };
+}
+
 /** That a name may mean data about persons, and nothing beside it says so: it is not public. */
 export function mayNameEvidence(policy: TierPolicy, place: string, term: string): Evidence {
-  const reason = `${place} may name ${term}`;
-  return { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason };
+  return unexplained(policy, `${place} may name ${term}`);
 }
 
 const WITHHELD = "(name withheld)";

@@ -1,9 +1,12 @@
-import type { Evidence } from "./evidence.ts";
-import { highestTier, type TierPolicy } from "./tiers.ts";
+import { type Evidence, unread } from "./evidence.ts";
+import type { TierPolicy } from "./tiers.ts";
 
 /** A name of a program, and no literal. */
 const NAMED = String.raw`\(\s*(?:await\s+)?(?!(?:true|false|null|None|undefined|function|async|lambda)\b)[A-Za-z_$][\w$.]{0,100}(?:\[\w{1,40}\])?\s*[,)]`;
 const DATABASE = String.raw`\b(?:db|database|conn|con|connection|cursor|cur|curs|client|pool|session|engine|sequelize|knex|spark|sqlContext|stmt|jdbcTemplate|jdbc|em|entityManager|ctx|tx|trx|pg|mysql|duckdb|sqlite)`;
+/** Programs that hand a query to a database. */
+const CLIENTS = "psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|cqlsh|sqlplus|snowsql|usql";
+const MORE_CLIENTS = "beeline|trino|presto|hive|spark-sql";
 
 const FORMS: readonly RegExp[] = [
   // A call that runs what a variable holds.
@@ -19,11 +22,15 @@ const FORMS: readonly RegExp[] = [
     String.raw`(?:\b(?:spark|session|con|conn|db|engine|supabase|client|firestore)\s*\.\s*(?:table|collection|getCollection|get_collection|from|from_|ref)|\bknex)${NAMED}`,
   ),
   // A client of a database that is given a file, or what another program writes.
-  /(?:^|[\s;|&])(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|mongo|cqlsh|sqlplus|snowsql|beeline|trino|presto|hive|spark-sql|bq\s+query|usql)\b[^\n;|]{0,400}(?:\s(?:-f|--file|-i|--queries-file|--filename)[\s=]?\s*\S|<\s*\S|\s@\S+|\.read\s+\S)/,
-  /\|\s*(?:sudo\s+(?:-u\s+\S+\s+)?)?(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|cqlsh|sqlplus|snowsql|usql)\b/,
+  new RegExp(
+    String.raw`(?:^|[\s;|&])(?:${CLIENTS}|${MORE_CLIENTS}|mongo|bq\s+query)\b[^\n;|]{0,400}(?:\s(?:-f|--file|-i|--queries-file|--filename)[\s=]?\s*\S|<\s*\S|\s@\S+|\.read\s+\S)`,
+  ),
+  new RegExp(String.raw`\|\s*(?:sudo\s+(?:-u\s+\S+\s+)?)?(?:${CLIENTS})\b`),
   /^\s*(?:\\i(?:r|nclude)?\s+\S|source\s+\S+\.sql\b|@{1,2}[\w./]+\.sql\b|:r\s+\S|\.read\s+\S)/m,
   // One that is given what a variable holds, or another program says.
-  /(?:^|[\s;|&])(?:psql|mysql|mariadb|sqlite3|sqlcmd|clickhouse-client|duckdb|mongosh|cqlsh|sqlplus|snowsql|beeline|trino|presto|hive|spark-sql|impala-shell|cypher-shell|db2|bq|usql)\b[^\n;|]{0,400}\s(?:-c|-e|-q|-Q|--command|--execute|--eval|--query|query)[\s=]?\s*["']?\$[\w({]/,
+  new RegExp(
+    String.raw`(?:^|[\s;|&])(?:${CLIENTS}|${MORE_CLIENTS}|impala-shell|cypher-shell|db2|bq)\b[^\n;|]{0,400}\s(?:-c|-e|-q|-Q|--command|--execute|--eval|--query|query)[\s=]?\s*["']?\$[\w({]`,
+  ),
   /(?:^|[\s;|&])(?:impala-shell|cypher-shell|db2|Invoke-Sqlcmd)\b[^\n;|]{0,400}\s(?:-f|-tvf|-InputFile)\s*\S/,
   // In other languages.
   /(?:->|::)\s*(?:query|select|statement|raw|prepare|exec|execute|unprepared|multi_query)\(\s*\$\w{1,60}\s*[,)]/,
@@ -44,5 +51,5 @@ const FORMS: readonly RegExp[] = [
 export function hiddenQueryEvidence(text: string, policy: TierPolicy): Evidence[] {
   if (!FORMS.some((form) => form.test(text))) return [];
   const reason = "a query is run that the text does not show";
-  return [{ entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason }];
+  return [unread(policy, reason)];
 }

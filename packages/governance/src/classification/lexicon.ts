@@ -28,6 +28,9 @@ export interface LexiconTerm {
   readonly beside?: readonly string[];
 }
 
+/** Words that say that a patient is meant. */
+const CLINICAL =
+  /\b(?:patient|medical|clinical|hospital|ehr|emr|health|diagnosis|clinic|nurse|physician|disease|ward|prescription|medication|inpatient|outpatient|condition occurrence|drug exposure|procedure occurrence)\b/;
 const name = /^[\p{L}][\p{L}'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,4}$/u;
 
 /** Built-in terms, most specific first: the first that matches names the column. */
@@ -173,8 +176,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     unless:
       /\b(?:terms?|weather|payment|trading|sales|price|pricing|where|if|join|air|road|ab|a b|group|control|arm|water|tax|heat|surface|delivery|operating) (?:and )?(?:treatment|condition)\b|\b(?:treatment|condition) (?:group|arm|effect|variant|cell|plant|item)\b/,
     personal: true,
-    signs:
-      /\b(?:patient|medical|clinical|hospital|ehr|emr|health|diagnosis|clinic|nurse|physician|disease|ward|prescription|medication|inpatient|outpatient|condition occurrence|drug exposure|procedure occurrence)\b/,
+    signs: CLINICAL,
     beside: ["HEALTH_DATA", "PATIENT_ID"],
   },
   {
@@ -184,8 +186,7 @@ export const LEXICON: readonly LexiconTerm[] = [
       /\b(?:procedure|finding|encounter|admission|complaint|test result|dose|dosage|drug|weight|height|observation|problem|lesion|referral|note|vital)\b/,
     personal: true,
     usual: true,
-    signs:
-      /\b(?:patient|medical|clinical|hospital|ehr|emr|health|diagnosis|clinic|nurse|physician|disease|ward|prescription|medication|inpatient|outpatient|condition occurrence|drug exposure|procedure occurrence)\b/,
+    signs: CLINICAL,
     beside: ["HEALTH_DATA", "PATIENT_ID"],
   },
   {

@@ -7,12 +7,12 @@ import { filledTemplates, isPutIn } from "../sql/templates.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { namedEvidence } from "./code-evidence.ts";
 import { codeStrings } from "./code-strings.ts";
-import type { Evidence } from "./evidence.ts";
+import { type Evidence, unexplained } from "./evidence.ts";
 import { beginsLikeSql } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { type Catalogue, sqlEvidence } from "./sql-evidence.ts";
-import { type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
+import { type TierPolicy, tierRank } from "./tiers.ts";
 import {
   hasSignsOfCode,
   looksLikeSql,
@@ -74,7 +74,8 @@ export function readSql(context: SqlContext, text: string, dialect?: string, dep
   // What stands in a template is a name or a value to all.
   if (whole.length > 0 && filled === text) evidence.push(...hiddenEvidence(context, text, whole, parsed));
   const rank = (each: SqlFound) => each.evidence.reduce((most, { tier }) => Math.max(most, tierRank(context.policy, tier)), 0);
-  if (others.some((other) => rank(other) !== rank(first))) evidence.push(doubt(context, "dialects read the text differently"));
+  if (others.some((other) => rank(other) !== rank(first)))
+    evidence.push(unexplained(context.policy, "dialects read the text differently"));
   return {
     evidence,
     operation: OPERATIONS.findLast((operation) => found.some((each) => each.operation === operation)) ?? first.operation,
@@ -199,7 +200,7 @@ function hiddenEvidence(
   return hidden.length === 0
     ? []
     : [
-        doubt(context, "a dialect may read as a statement what others take for a comment or a text"),
+        unexplained(context.policy, "a dialect may read as a statement what others take for a comment or a text"),
         ...hidden.flatMap((words) => sqlWordsEvidence(words.join(" "), context.policy, context.catalogue)),
       ];
 }
@@ -211,8 +212,4 @@ const STATEMENT = /^(?:select|union|from|join|into|table|with|insert|update|dele
 
 function codeOf(reading: string): readonly string[] {
   return sqlTokens(reading).flatMap(({ text, quoted }) => (quoted && text.startsWith("'") ? [] : [text.toLowerCase()]));
-}
-
-function doubt({ policy }: SqlContext, reason: string): Evidence {
-  return { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason };
 }

@@ -1,11 +1,20 @@
 import { reachOf } from "../sql/builtins.ts";
 import { foldedName } from "../sql/folded-name.ts";
 import type { ColumnInput, SqlAnalysis, SqlCall } from "../sql/types.ts";
-import { businessEvidence, type Evidence, mayNameEvidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
+import {
+  businessEvidence,
+  type Evidence,
+  mayNameEvidence,
+  nameOfFinding,
+  policyOfFinding,
+  safeName,
+  unexplained,
+  unread,
+} from "./evidence.ts";
 import { isAboutHealth, isAboutPeople, type LexiconTerm, meaningOf, Surroundings, termOf } from "./lexicon.ts";
 import { recognise } from "./recognise.ts";
 import type { Recogniser } from "./recogniser.ts";
-import { highestTier, loweredTier, policyOf, type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
+import { loweredTier, policyOf, type TierPolicy, tierRank, unclassifiedTier } from "./tiers.ts";
 
 /** What is already known of a resource: its effective classification, by column where known. */
 export interface KnownResource {
@@ -70,7 +79,7 @@ export function sqlEvidence(
   const files = analysis.inputs.filter((table) => FILE.test(table) && catalogue(table) === undefined);
   if (files.length > 0) {
     const reason = "a file is read of which nobody knows what it holds";
-    found.push({ entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason });
+    found.push(unexplained(policy, reason));
   }
   for (const name of analysis.unexplained) {
     if (catalogue(name) !== undefined) found.push(...starEvidence(name, policy, catalogue));
@@ -85,21 +94,13 @@ export function sqlEvidence(
   }
   if (analysis.unexplained.length > 0) {
     const names = analysis.unexplained.slice(0, 5).map(safeName).join(", ");
-    found.push({
-      entity: "UNEXPLAINED",
-      tier: unclassifiedTier(policy),
-      tags: [],
-      kind: "unexplained",
-      reason: `no rule explains ${names}${analysis.unexplained.length > 5 ? " and others" : ""}`,
-    });
+    found.push(unexplained(policy, `no rule explains ${names}${analysis.unexplained.length > 5 ? " and others" : ""}`));
   }
   for (const path of analysis.paths)
     found.push(...columnEvidence({ table: "", field: path, member: path }, policy, catalogue, undefined));
   for (const call of analysis.calls) found.push(...callEvidence(call, policy, catalogue));
-  for (const reason of analysis.doubts)
-    found.push({ entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason });
-  for (const reason of analysis.unread)
-    found.push({ entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason });
+  for (const reason of analysis.doubts) found.push(unexplained(policy, reason));
+  for (const reason of analysis.unread) found.push(unread(policy, reason));
   return found;
 }
 
@@ -199,7 +200,7 @@ function callEvidence({ name, texts, rows }: SqlCall, policy: TierPolicy, catalo
     found.push(...columnEvidence({ table: "", field: name.slice(name.lastIndexOf(".") + 1) }, policy, catalogue, undefined));
   if (rows) found.push(...starEvidence(name, policy, catalogue));
   const reason = `no rule explains what ${safeName(name)} reads`;
-  return [...found, { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason }];
+  return [...found, unexplained(policy, reason)];
 }
 const MAX_NAME = 512;
 

@@ -1,9 +1,9 @@
 import { sqlTokens } from "../sql/split-statements.ts";
 import { withoutUnicodeEscapes } from "../sql/unicode-escapes.ts";
-import type { Evidence } from "./evidence.ts";
+import { type Evidence, unexplained, unread } from "./evidence.ts";
 import { namesEvidence } from "./query-code.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
-import { highestTier, type TierPolicy, unclassifiedTier } from "./tiers.ts";
+import type { TierPolicy } from "./tiers.ts";
 
 /** Shapes of statements that show, move or change data, or run a text. */
 const SHAPE =
@@ -79,10 +79,7 @@ export function saysNothing(text: string): boolean {
 /** Evidence of a statement that nobody understands, and that may be one of a database: it is not public, and each of its words counts. */
 export function strangeEvidence(text: string, policy: TierPolicy, catalogue: Catalogue): Evidence[] {
   const reason = "a statement is not understood";
-  return [
-    { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason },
-    ...sqlWordsEvidence(text, policy, catalogue),
-  ];
+  return [unexplained(policy, reason), ...sqlWordsEvidence(text, policy, catalogue)];
 }
 
 const MAX_NAMES = 500;
@@ -97,8 +94,7 @@ export function unreadOperation(text: string): "READ" | "EXPORT" | "WRITE" | "DE
 
 /** Evidence of SQL that could not be read: nothing says what it shows, so that it counts as the highest tier; the words in it say what more it may be. */
 export function unreadEvidence(texts: readonly string[], reason: string, policy: TierPolicy, catalogue: Catalogue): Evidence[] {
-  const unread: Evidence = { entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason };
-  return [unread, ...texts.flatMap((text) => sqlWordsEvidence(text, policy, catalogue))];
+  return [unread(policy, reason), ...texts.flatMap((text) => sqlWordsEvidence(text, policy, catalogue))];
 }
 
 /** Evidence of the words in a text with SQL that is read word by word: every name counts as if it were shown, whole if it is a table's. */

@@ -1,5 +1,5 @@
-import type { Evidence } from "./evidence.ts";
-import { highestTier, type TierPolicy } from "./tiers.ts";
+import { type Evidence, unread } from "./evidence.ts";
+import type { TierPolicy } from "./tiers.ts";
 
 /** Statements that copy a database, a schema or all there is, whatever is in it. */
 const STATEMENTS: readonly RegExp[] = [
@@ -47,7 +47,7 @@ export function wholeCopyEvidence(text: string, policy: TierPolicy): Evidence[] 
   const parts = text.split(/[;\n]|&&|\|\|?/, MAX_PARTS);
   if (!parts.some((part) => copiesWhole(part.replace(/^(?:\s*\/\*[\s\S]{0,2000}?\*\/)+/, "").trim()))) return [];
   const reason = "everything that a database holds is shown or copied";
-  return [{ entity: "UNREAD", tier: highestTier(policy), tags: [], kind: "unread", reason }];
+  return [unread(policy, reason)];
 }
 
 function copiesWhole(part: string): boolean {

@@ -1,7 +1,7 @@
 import { sqlTokens } from "../sql/split-statements.ts";
-import type { Evidence } from "./evidence.ts";
+import { type Evidence, unexplained, unread } from "./evidence.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
-import { highestTier, type TierPolicy, unclassifiedTier } from "./tiers.ts";
+import type { TierPolicy } from "./tiers.ts";
 
 /** Functions of SQL that run a query of XML (ISO/IEC 9075-14; Oracle, DB2). */
 const RUNS_XQUERY = /\b(?:xmlquery|xmltable|xmlexists|xquery)\b|\bdb2-fn:/i;
@@ -28,21 +28,13 @@ export function xqueryEvidence(
       const args = query.slice(call.index + call[0].length).split(")", 1)[0] ?? "";
       const given = [...args.matchAll(/"([^"]*)"|'([^']*)'/g)].map((each) => each[1] ?? each[2] ?? "");
       if (given.length === 0 || /[^\s,]/.test(args.replace(/"[^"]*"|'[^']*'/g, "")))
-        return [
-          {
-            entity: "UNREAD",
-            tier: highestTier(policy),
-            tags: [],
-            kind: "unread",
-            reason: "a query of XML reads what is named when it runs",
-          } as const,
-        ];
+        return [unread(policy, "a query of XML reads what is named when it runs")];
       const names = [...given, given.join("."), ...given.map((name) => name.replace(/\.[^.]*$/, ""))];
       const reason = "no rule explains what a query of XML reads";
       return [
         ...[...new Set(names)].flatMap((name) => starEvidence(name, policy, catalogue)),
         ...given.flatMap(run),
-        { entity: "UNEXPLAINED", tier: unclassifiedTier(policy), tags: [], kind: "unexplained", reason } as const,
+        unexplained(policy, reason),
       ];
     }),
   );

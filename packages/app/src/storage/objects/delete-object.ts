@@ -2,6 +2,7 @@ import {
   type Bucket,
   checkDeletable,
   type DeleteConditions,
+  type DeleteOptions,
   type Deletion,
   objectError,
   storageError,
@@ -16,13 +17,8 @@ import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { findVersion, ordinalOf, ordinalOfId, putDeleteMarker, removeVersion } from "./versions.ts";
 
-/** How a deletion goes. */
-export interface DeleteOptions {
-  readonly conditions?: DeleteConditions;
-  /** The version that goes for good; absent: the key is deleted, as the bucket's versioning has it. */
-  readonly version?: string | undefined;
-  /** The caller may end a `GOVERNANCE` retention before its time. */
-  readonly bypass?: boolean;
+/** How a deletion goes: somebody's, or one of the node's own. */
+interface Terms extends DeleteOptions {
   /** Only when the version that is there is still the one with this ordinal. */
   readonly ordinal?: number;
   /** What notifications call it: somebody's doing, or a lifecycle's. */
@@ -44,14 +40,7 @@ export async function deleteObject(
   tenant: string,
   bucket: string,
   key: string,
-  {
-    conditions = {},
-    version,
-    bypass = false,
-    ordinal,
-    event: family = "ObjectRemoved",
-    also = async () => ({}),
-  }: DeleteOptions = {},
+  { conditions = {}, version, bypass = false, ordinal, event: family = "ObjectRemoved", also = async () => ({}) }: Terms = {},
 ): Promise<Deletion> {
   checkKey(key);
   if (version !== undefined && version !== "null" && ordinalOfId(version) === undefined)

@@ -34,7 +34,30 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-export interface S3ServerOptions {
+/** Where and how an S3 server listens. */
+export interface S3Settings {
+  readonly host: string;
+  /** 0 takes any. */
+  readonly port: number;
+  /** Below this name the first labels of a host are a bucket; `undefined`: buckets are in paths alone. */
+  readonly domain?: string | undefined;
+  /** Below this name the first labels of a host are a bucket whose website is asked for; `undefined`: there are no websites. */
+  readonly websiteDomain?: string | undefined;
+  /** Takes signatures of Version 2 too, which cover less: off unless clients know no other. */
+  readonly signatureV2?: boolean;
+  /** PEM. Absent: plaintext. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Whether the address of a connection is a balancer's that speaks the PROXY protocol; absent: none is. */
+  readonly proxyProtocol?: ((address: string) => boolean) | undefined;
+  /** How long a handshake and the head of a request may take; default 30,000. */
+  readonly readTimeoutMs?: number;
+  /** How long a body may stand still, on its way in or out; default 60,000. */
+  readonly idleTimeoutMs?: number;
+  /** Open connections at a time, more are closed; default 4096. */
+  readonly maxConnections?: number;
+}
+
+export interface S3ServerOptions extends S3Settings {
   /** The objects as one request works with them. */
   readonly objects: (origin: RequestOrigin) => ObjectStore;
   /** The access key of a name; `undefined`: there is none. */
@@ -46,27 +69,8 @@ export interface S3ServerOptions {
     question: S3Question,
     now: number,
   ) => Promise<{ readonly allowed: true } | { readonly allowed: false; readonly reason: string }>;
-  /** Takes signatures of Version 2 too, which cover less: off unless clients know no other. */
-  readonly signatureV2?: boolean;
   readonly clock: Clock;
   readonly random: Random;
-  readonly host: string;
-  /** 0 takes any. */
-  readonly port: number;
-  /** Below this name the first labels of a host are a bucket; `undefined`: buckets are in paths alone. */
-  readonly domain?: string | undefined;
-  /** Below this name the first labels of a host are a bucket whose website is asked for; `undefined`: there are no websites. */
-  readonly websiteDomain?: string | undefined;
-  /** PEM. Absent: plaintext. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** Whether the address of a connection is a balancer's that speaks the PROXY protocol; absent: none is. */
-  readonly proxyProtocol?: ((address: string) => boolean) | undefined;
-  /** How long a handshake and the head of a request may take; default 30,000. */
-  readonly readTimeoutMs?: number;
-  /** How long a body may stand still, on its way in or out; default 60,000. */
-  readonly idleTimeoutMs?: number;
-  /** Open connections at a time, more are closed; default 4096. */
-  readonly maxConnections?: number;
   /** Called for every request that is answered; `operation` as S3 calls it. */
   readonly onRequest?: (request: { readonly operation: string; readonly status: number; readonly seconds: number }) => void;
   /** A signature, a key or a policy refused a request; `reason` is its code. */

@@ -36,7 +36,7 @@ const add = (words: string) => {
 };
 for (const words of [DATA, QUALIFIERS, HEADS, SHORT, WHOLE]) add(words);
 /** Letters of scripts that are written without blanks, or whose words are short. */
-const DENSE = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
+export const DENSE = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
 for (const [, languages] of WORDS_OF_LANGUAGES)
   for (const words of Object.values(languages))
     for (const word of words.split(" "))

@@ -1,5 +1,5 @@
 import { ABBREVIATIONS } from "./abbreviations.ts";
-import { folded, ungluedWord } from "./glued-words.ts";
+import { DENSE, folded, ungluedWord } from "./glued-words.ts";
 import { wordsOf } from "./words-of.ts";
 import { WORDS_OF_LANGUAGES } from "./words-of-languages.ts";
 
@@ -7,7 +7,6 @@ import { WORDS_OF_LANGUAGES } from "./words-of-languages.ts";
 const MEANS = new Map<string, string>();
 /** Words of scripts without blanks. */
 const DENSE_WORDS = new Map<string, string>();
-const DENSE = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
 
 const learn = (said: string, means: string) => {
   const key = wordsOf(said).map(folded).join("_");
