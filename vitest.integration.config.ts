@@ -42,6 +42,11 @@ export default defineConfig({
           root: "packages/app",
           include: gatewaySuites(),
           env: { TEST_SERVER: "fastify" },
+          // As in `npm test`: each harness has a namespace of its own, and no file leaves anything behind.
+          isolate: false,
+          fileParallelism: true,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           globalSetup: installed ? [new URL("tools/postgres-for-tests.ts", import.meta.url).pathname] : [],
           setupFiles,
           testTimeout: 120_000,
