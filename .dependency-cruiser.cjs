@@ -124,6 +124,13 @@ module.exports = {
       },
     },
     {
+      name: "app-speaks-no-grpc",
+      severity: "error",
+      comment: "clients are adapters, servers a package; what they are described by is loaded there",
+      from: { path: "^packages/app/src/" },
+      to: { path: "node_modules/@grpc/" },
+    },
+    {
       name: "servers-know-the-contract",
       severity: "error",
       from: { path: "^packages/(server-[a-z]+)/src/" },

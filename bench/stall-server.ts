@@ -3,6 +3,7 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { startDev } from "@seneschal/app";
 import { serve } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { turnMeter } from "./turn-meter.ts";
 
@@ -13,6 +14,7 @@ const running = await startDev({
   portBase: "any",
   serve,
   serveS3,
+  serveGrpc,
   log: openLogger({ level: "silent" }),
   version: "bench",
   change: (config) => {

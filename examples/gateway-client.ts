@@ -12,12 +12,13 @@ import { gatewayContract } from "@seneschal/contract/gateway";
 import { schedulerContract } from "@seneschal/contract/scheduler";
 import { isCoded } from "@seneschal/kernel";
 import { serve } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 
 // A server to call: what `seneschal dev` starts, with its certificates, tokens and addresses.
 const dataDir = await mkdtemp(join(tmpdir(), "client-"));
 const log = openLogger({ level: "error" });
-const dev = await startDev({ dataDir, portBase: "any", serve, serveS3, log, version: "example" });
+const dev = await startDev({ dataDir, portBase: "any", serve, serveS3, serveGrpc, log, version: "example" });
 const { base_urls, organizations, ca: caFile } = dev.credentials;
 const { gateway: gatewayUrl = "", scheduler: schedulerUrl = "" } = base_urls;
 const acme = organizations["acme"];

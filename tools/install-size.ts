@@ -39,6 +39,7 @@ const OURS: readonly Subject[] = [
   { name: "@seneschal/server-node", megabytes: 16 },
   { name: "@seneschal/server-express", megabytes: 20 },
   { name: "@seneschal/server-fastify", megabytes: 30 },
+  { name: "@seneschal/server-grpc" },
   { name: "@seneschal/server-nfs" },
   { name: "@seneschal/server-s3" },
   { name: "@seneschal/app" },

@@ -5,6 +5,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { type DevCredentialsFile, startDev } from "@seneschal/app";
 import { devIssuer } from "@seneschal/app/gateway";
 import { serve } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 
 /** A reference server with all services on free ports of this machine, everything below one temporary directory. */
@@ -29,7 +30,16 @@ export interface World {
 export async function openWorld(): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), "seneschal-tour-"));
   const log = openLogger({ level: "error" });
-  const running = await startDev({ dataDir: dir, portBase: "any", organizations: [], serve, serveS3, log, version: "tour" });
+  const running = await startDev({
+    dataDir: dir,
+    portBase: "any",
+    organizations: [],
+    serve,
+    serveS3,
+    serveGrpc,
+    log,
+    version: "tour",
+  });
   const { credentials } = running;
   const issuer = devIssuer(await readFile(join(dir, "dev", "issuer-key.pem"), "utf8"));
   return {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { type RunningDev, startDev } from "@seneschal/app";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { chooseServer } from "../src/choose-server.ts";
 
@@ -22,7 +23,17 @@ export async function openDevProcess(
   const log = openLogger({ level: "silent" });
   const serve = await chooseServer(http);
   const given = organizations === undefined ? {} : { organizations };
-  const running = await startDev({ dataDir: dir, portBase: "any", http, serve, serveS3, log, version: "test", ...given });
+  const running = await startDev({
+    dataDir: dir,
+    portBase: "any",
+    http,
+    serve,
+    serveS3,
+    serveGrpc,
+    log,
+    version: "test",
+    ...given,
+  });
   return {
     dir,
     credentials: running.file,

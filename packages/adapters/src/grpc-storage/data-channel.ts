@@ -9,10 +9,10 @@ import type {
   ClientWritableStream,
   ServiceError,
 } from "@grpc/grpc-js";
+import type { GrpcMessage, GrpcService } from "@seneschal/core/storage";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { grpc } from "../grpc.ts";
-import type { Message } from "./open-data-server.ts";
-import { type DataServices, dataServices } from "./services.ts";
+import { dataServices } from "./services.ts";
 
 export interface DataChannelOptions {
   /** `host:port`; the server's certificate must name the host. */
@@ -25,20 +25,20 @@ export interface DataChannelOptions {
 
 /** Calls of one service. Failures are `CodedError`s with the reason that the server gave, or `Unavailable`. */
 export interface DataChannel {
-  ask(method: string, request: Message): Promise<Message>;
+  ask(method: string, request: GrpcMessage): Promise<GrpcMessage>;
   /** Replies of a method that streams them; leaving the loop ends the call. */
-  receive(method: string, request: Message): AsyncIterable<Message>;
+  receive(method: string, request: GrpcMessage): AsyncIterable<GrpcMessage>;
   /** Sends messages to a method that streams requests. The server may answer before all are through. */
-  send(method: string, messages: AsyncIterable<Message>): Promise<Message>;
+  send(method: string, messages: AsyncIterable<GrpcMessage>): Promise<GrpcMessage>;
   /** What the next calls show and trust. Calls under way end on the connection that they have. Of a channel with TLS. */
   setSecureContext(tls: NonNullable<DataChannelOptions["tls"]>): void;
   close(): void;
 }
 
-type Done = (error: ServiceError | null, reply?: Message) => void;
+type Done = (error: ServiceError | null, reply?: GrpcMessage) => void;
 
 /** Opens a channel to a service; it connects with its first call. */
-export function openDataChannel(service: keyof DataServices, input: DataChannelOptions): DataChannel {
+export function openDataChannel(service: GrpcService, input: DataChannelOptions): DataChannel {
   checkOptions("input", input, { address: "string", tls: "object?", timeoutMs: "number?" });
   checkArgument("service", service, "string");
   const { address, timeoutMs, ...given } = input;
@@ -112,9 +112,9 @@ export function openDataChannel(service: keyof DataServices, input: DataChannelO
         }),
       ),
     async *receive(method, request) {
-      const stream = call<ClientReadableStream<Message>>(method, request, options());
+      const stream = call<ClientReadableStream<GrpcMessage>>(method, request, options());
       try {
-        for await (const message of stream) yield message as Message;
+        for await (const message of stream) yield message as GrpcMessage;
       } catch (error) {
         throw await failed(error);
       } finally {
@@ -123,9 +123,9 @@ export function openDataChannel(service: keyof DataServices, input: DataChannelO
     },
     send: (method, messages) =>
       settle(
-        new Promise<Message>((resolve, reject) => {
+        new Promise<GrpcMessage>((resolve, reject) => {
           const done: Done = (error, reply) => (error === null ? resolve(reply ?? {}) : reject(error));
-          const stream = call<ClientWritableStream<Message>>(method, options(), done);
+          const stream = call<ClientWritableStream<GrpcMessage>>(method, options(), done);
           feed(stream, messages).catch((error: unknown) => {
             stream.cancel();
             reject(error);
@@ -142,7 +142,7 @@ export function openDataChannel(service: keyof DataServices, input: DataChannelO
   };
 }
 
-async function feed(stream: ClientWritableStream<Message>, messages: AsyncIterable<Message>): Promise<void> {
+async function feed(stream: ClientWritableStream<GrpcMessage>, messages: AsyncIterable<GrpcMessage>): Promise<void> {
   const over = new AbortController();
   // The server may answer before the body is through; then nobody reads on.
   stream.on("status", () => over.abort());

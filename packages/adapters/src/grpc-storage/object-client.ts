@@ -1,6 +1,6 @@
+import { type GrpcMessage, grpcPieceBytes } from "@seneschal/core/storage";
 import { checkOptions } from "@seneschal/kernel";
 import { type DataChannelOptions, openDataChannel } from "./data-channel.ts";
-import type { Message } from "./open-data-server.ts";
 
 /** Which object; `tenant` only for callers that are no tenant themselves. */
 export interface ObjectAddress {
@@ -34,9 +34,6 @@ export interface ObjectClient {
   close(): void;
 }
 
-/** Bytes of one data message; gRPC servers take 1 MiB of it. */
-export const PIECE_BYTES = 1 << 18;
-
 /**
  * Opens a client of the data path; it connects with its first call.
  *
@@ -58,7 +55,7 @@ export function openObjectClient(options: DataChannelOptions): ObjectClient {
     },
     async has(name) {
       const reply = await ask("Has", { ...name });
-      return reply["present"] === true ? infoOf(reply["info"] as Message) : undefined;
+      return reply["present"] === true ? infoOf(reply["info"] as GrpcMessage) : undefined;
     },
     delete: async (name) => (await ask("Delete", { ...name }))["deleted"] === true,
     close,
@@ -69,7 +66,7 @@ async function* putMessages(
   name: ObjectAddress,
   body: AsyncIterable<Uint8Array>,
   { contentType, size, ifAbsent }: PutOptions,
-): AsyncGenerator<Message> {
+): AsyncGenerator<GrpcMessage> {
   yield {
     start: {
       name,
@@ -79,10 +76,10 @@ async function* putMessages(
     },
   };
   for await (const bytes of body)
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield { data: bytes.subarray(at, at + PIECE_BYTES) };
+    for (let at = 0; at < bytes.length; at += grpcPieceBytes) yield { data: bytes.subarray(at, at + grpcPieceBytes) };
 }
 
-function infoOf(message: Message | undefined): RemoteObject {
+function infoOf(message: GrpcMessage | undefined): RemoteObject {
   const { size = 0, etag = "", content_type = "", modified_at = "" } = (message ?? {}) as Partial<RemoteObject>;
   return { size, etag, content_type, modified_at };
 }

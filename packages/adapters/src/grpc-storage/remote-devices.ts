@@ -1,8 +1,7 @@
+import { type GrpcMessage, grpcPieceBytes } from "@seneschal/core/storage";
 import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { type DataChannel, type DataChannelOptions, openDataChannel } from "./data-channel.ts";
-import { PIECE_BYTES } from "./object-client.ts";
-import type { Message } from "./open-data-server.ts";
 
 /** The devices of another node, each a {@link BlobDevice} whose extents travel over the data path. */
 export interface RemoteDevices {
@@ -84,7 +83,7 @@ function translated(device: string, error: unknown): Error {
   );
 }
 
-async function* writeMessages(device: string, extent: string, bytes: Uint8Array): AsyncGenerator<Message> {
+async function* writeMessages(device: string, extent: string, bytes: Uint8Array): AsyncGenerator<GrpcMessage> {
   yield { start: { device_id: device, extent } };
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield { data: bytes.subarray(at, at + PIECE_BYTES) };
+  for (let at = 0; at < bytes.length; at += grpcPieceBytes) yield { data: bytes.subarray(at, at + grpcPieceBytes) };
 }

@@ -1,31 +1,20 @@
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type { GrpcObject, ServiceClientConstructor } from "@grpc/grpc-js";
+import { type GrpcService, grpcFiles, grpcLoading, grpcServices } from "@seneschal/core/storage";
 import { grpc, protoLoader } from "../grpc.ts";
 
-const proto = (name: string): string => fileURLToPath(new URL(`../../src/grpc-storage/${name}.proto`, import.meta.url));
+const core = dirname(createRequire(import.meta.url).resolve("@seneschal/core/package.json"));
 
-/** Where the interface of clients and admins is written down. */
-export const STORAGE_PROTO = proto("storage");
-/** Where the interface between nodes is written down. */
-export const CLUSTER_PROTO = proto("cluster");
-/** The standard health checking protocol. */
-export const HEALTH_PROTO = proto("health");
+/** Where the interface of clients and admins, that between nodes, and the standard health checking protocol are written down. */
+export const [STORAGE_PROTO, CLUSTER_PROTO, HEALTH_PROTO] = grpcFiles.map((file) => join(core, "src/storage/grpc", file)) as [
+  string,
+  string,
+  string,
+];
 
-const LOADING = { keepCase: true, longs: Number, enums: String, defaults: false, oneofs: true } as const;
-
-const names = [
-  "seneschal.storage.v1.ObjectService",
-  "seneschal.storage.v1.StorageAdminService",
-  "seneschal.storage.v1.FragmentService",
-  "seneschal.storage.v1.PeerService",
-  "seneschal.storage.v1.LogService",
-  "seneschal.storage.v1.KeyManagerService",
-  "seneschal.storage.v1.TenantKeyService",
-  "grpc.health.v1.Health",
-] as const;
-
-/** The services of the storage node by their full names; for servers and clients alike. */
-export type DataServices = Readonly<Record<(typeof names)[number], ServiceClientConstructor>>;
+/** Clients of the storage node's services by their full names. */
+export type DataServices = Readonly<Record<GrpcService, ServiceClientConstructor>>;
 
 let loaded: DataServices | undefined;
 
@@ -36,8 +25,8 @@ export function dataServices(): DataServices {
 }
 
 function load(): DataServices {
-  const root = grpc().loadPackageDefinition(protoLoader().loadSync([STORAGE_PROTO, CLUSTER_PROTO, HEALTH_PROTO], LOADING));
+  const root = grpc().loadPackageDefinition(protoLoader().loadSync([STORAGE_PROTO, CLUSTER_PROTO, HEALTH_PROTO], grpcLoading));
   const find = (path: string) =>
     path.split(".").reduce<unknown>((at, step) => (at as GrpcObject)[step], root) as ServiceClientConstructor;
-  return Object.fromEntries(names.map((name) => [name, find(name)])) as DataServices;
+  return Object.fromEntries(grpcServices.map((name) => [name, find(name)])) as DataServices;
 }

@@ -30,12 +30,14 @@ export async function startDev(
     serve: "function",
     serveS3: "function?",
     serveNfs: "function?",
+    serveGrpc: "function?",
+    serveAdminService: "function?",
     whenSealed: "function?",
     signal: "object?",
     change: "function?",
   });
   const { change = (config) => config, ...rest } = options;
-  const { serve, serveS3, serveNfs, whenSealed, signal, ...directory } = rest;
+  const { serve, serveS3, serveNfs, serveGrpc, serveAdminService, whenSealed, signal, ...directory } = rest;
   const { dataDir, portBase, http, organizations, ...process } = rest;
   const prepared = await prepareDev(directory);
   const config = change(prepared.config);

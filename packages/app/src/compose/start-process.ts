@@ -4,11 +4,11 @@ import { type Logger, setLogLevel } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
 import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
-import type { ServeNfs, ServeS3 } from "@seneschal/core/storage";
+import type { ServeAdminService } from "@seneschal/contract/scheduler";
+import type { ServeGrpc, ServeNfs, ServeS3 } from "@seneschal/core/storage";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CertificateRenewal } from "../gateway/service.ts";
 import { type AuthSettings, inRanges, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
-import type { StorageServers } from "../storage/service.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
@@ -38,6 +38,10 @@ export interface ProcessOptions {
   readonly serveS3?: ServeS3;
   /** Serves the exports of the storage service. */
   readonly serveNfs?: ServeNfs;
+  /** Serves the gRPC data path of the storage service. */
+  readonly serveGrpc?: ServeGrpc;
+  /** Serves the gRPC AdminService of the scheduler. */
+  readonly serveAdminService?: ServeAdminService;
   /** Told whenever a service waits for the operators of its vault. */
   readonly whenSealed?: (service: { readonly name: ServiceName; readonly url: string }) => void;
   /** Ends a start that waits. */
@@ -52,6 +56,8 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     version: "string",
     serveS3: "function?",
     serveNfs: "function?",
+    serveGrpc: "function?",
+    serveAdminService: "function?",
     whenSealed: "function?",
     signal: "object?",
   });
@@ -185,9 +191,12 @@ interface Parts {
   readonly trustedCa?: string | undefined;
 }
 
+/** What speaks the protocols of services beside HTTP. */
+type Servers = Pick<ProcessOptions, "serveS3" | "serveNfs" | "serveGrpc" | "serveAdminService">;
+
 /** A service is loaded when it is started: one that is not configured costs nothing. */
 const parts: Readonly<
-  Record<ServiceName, (config: ProcessConfig, servers: Partial<StorageServers>, renewal?: CertificateRenewal) => Promise<Parts>>
+  Record<ServiceName, (config: ProcessConfig, servers: Servers, renewal?: CertificateRenewal) => Promise<Parts>>
 > = {
   gateway: async ({ gateway, auth, data_dir }, _, renewal) => {
     const { gatewayService } = await import("../gateway/service.ts");
@@ -197,20 +206,21 @@ const parts: Readonly<
     const { governanceService } = await import("../governance/service.ts");
     return { definition: governanceService(data_dir), config: { ...governance, log }, ...governance };
   },
-  scheduler: async ({ scheduler, auth, log, scheduling, data_dir }) => {
+  scheduler: async ({ scheduler, auth, log, scheduling, data_dir }, { serveAdminService }) => {
     const { schedulerService } = await import("../scheduler/build.ts");
     const database = { ...scheduler.storage, path: scheduler.storage.path ?? join(data_dir, "scheduler") };
     const config = { ...scheduler, storage: database, auth, log, scheduling };
-    return { definition: schedulerService(), config, server: scheduler.server, database };
+    return { definition: schedulerService({ serveAdminService }), config, server: scheduler.server, database };
   },
-  storage: async ({ storage, data_dir }, { serveS3, serveNfs }) => {
+  storage: async ({ storage, data_dir }, { serveS3, serveNfs, serveGrpc }) => {
     if (serveS3 === undefined) throw new CodedError("config_invalid", "storage: this process was built without an S3 server");
     const { storageService } = await import("../storage/service.ts");
     const { dataPathSettings } = await import("../storage/grpc/open-data-path.ts");
     // Admins of the cluster have certificates of the cluster's CA.
     const { ca } = dataPathSettings(storage.grpc, process.env);
     const { server, database } = storage;
-    return { definition: storageService(data_dir, { serveS3, serveNfs }), config: storage, server, database, trustedCa: ca };
+    const definition = storageService(data_dir, { serveS3, serveNfs, serveGrpc });
+    return { definition, config: storage, server, database, trustedCa: ca };
   },
 };
 

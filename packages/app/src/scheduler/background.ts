@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { httpAccounting, openUsageBuffer } from "@seneschal/adapters/accounting";
-import type { AdminServer } from "@seneschal/adapters/grpc-scheduler";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { LocalRunner } from "@seneschal/adapters/runner";
 import { openWebhook } from "@seneschal/adapters/webhook";
+import type { AdminServiceServer, ServeAdminService } from "@seneschal/contract/scheduler";
 import type { Repeat, Background as Steps } from "../platform/index.ts";
 import { type AccountingLink, accountingLink } from "./budget/accounting.ts";
 import { budgetNotifications } from "./events/notify-budgets.ts";
@@ -22,6 +22,7 @@ export interface BackgroundOptions {
   readonly steps: Steps;
   readonly runner: LocalRunner | undefined;
   readonly repeat: Repeat;
+  readonly serveAdminService: ServeAdminService | undefined;
 }
 
 /** Everything that goes on beside requests. */
@@ -57,7 +58,7 @@ export function background(options: BackgroundOptions): Background {
   const { config, quotas, clock, cycle, heartbeats, nodeId, holder } = services;
   const stops: (() => Promise<unknown>)[] = [];
   let grpc: string | undefined;
-  let rpc: AdminServer | undefined;
+  let rpc: AdminServiceServer | undefined;
   const again = (step: string, ms: number, work: () => Promise<unknown>): void => {
     const loop = steps.every(step, ms, work, repeat);
     stops.push(() => loop.stop());
@@ -114,11 +115,11 @@ export function background(options: BackgroundOptions): Background {
 
   async function startRpc(): Promise<void> {
     const { enabled, port } = config.grpc;
-    if (!enabled) return;
+    const { serveAdminService } = options;
+    if (!enabled || serveAdminService === undefined) return;
     const { host } = config.server;
     const tls = await readRpcTls(config);
-    const { openAdminServer } = await import("@seneschal/adapters/grpc-scheduler");
-    const server = await openAdminServer({
+    const server = await serveAdminService({
       host,
       port,
       ...(tls === undefined ? {} : { tls }),

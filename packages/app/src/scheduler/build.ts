@@ -4,7 +4,7 @@ import { circuitBreaker, sha256 } from "@seneschal/adapters/log";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { nextTurn } from "@seneschal/adapters/system";
 import { endpoints, type Hooks } from "@seneschal/contract";
-import { schedulerContract, schedulerErrors, schedulerInfo } from "@seneschal/contract/scheduler";
+import { type ServeAdminService, schedulerContract, schedulerErrors, schedulerInfo } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/kernel";
 import { openReplicated } from "@seneschal/kernel/log";
 import type { Clock, ReplicatedLog } from "@seneschal/kernel/ports";
@@ -44,11 +44,13 @@ import { instanceName } from "./storage/instance-name.ts";
 import { openLogSpace, WARN_AT } from "./storage/log-space.ts";
 import { type Lease, openLease, openLog, openNameLease } from "./storage/open-log.ts";
 
-/** What a test or an embedding process may put in place of the configured parts. */
+/** What serves the AdminService, and what a test or an embedding process may put in place of the configured parts. */
 export interface SchedulerParts {
   readonly openLog?: () => Promise<ReplicatedLog>;
   readonly openNameLease?: () => Promise<Lease>;
   readonly repeat?: Repeat;
+  /** `serveAdminService` of `@seneschal/server-grpc`, where gRPC is enabled. */
+  readonly serveAdminService?: ServeAdminService | undefined;
 }
 
 /**
@@ -83,6 +85,8 @@ const handlers = { ...tenantHandlers, ...allocationHandlers, ...nodeHandlers, ..
 
 async function build(config: SchedulerConfig, platform: Platform, parts: SchedulerParts): Promise<BuiltService> {
   const { random, metrics, version, health } = platform;
+  if (config.grpc.enabled && parts.serveAdminService === undefined)
+    throw new CodedError("config_invalid", "scheduler.grpc.enabled: this process was built without a gRPC server");
   const { clock, advance } = clockOf(config, platform.clock);
   const planOptions = planOptionsOf(config);
   const verifiers = await liveVerifiers(config.auth, () => clock.now());
@@ -191,6 +195,7 @@ async function build(config: SchedulerConfig, platform: Platform, parts: Schedul
     steps: platform.background,
     runner: outputs?.runner,
     repeat: parts.repeat ?? repeatByTimer,
+    serveAdminService: parts.serveAdminService,
   });
 
   const built: BuiltService = {

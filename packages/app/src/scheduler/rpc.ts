@@ -1,6 +1,10 @@
-import type { AdminCall, AdminHandler } from "@seneschal/adapters/grpc-scheduler";
 import type { HandlerInput, Principal, RateLimit, WireRequest } from "@seneschal/contract";
-import { type SchedulerContract, schedulerContract } from "@seneschal/contract/scheduler";
+import {
+  type AdminServiceCall,
+  type AdminServiceHandlers,
+  type SchedulerContract,
+  schedulerContract,
+} from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/kernel";
 import type * as z from "zod";
 import type { Authorise } from "./auth/authorise.ts";
@@ -19,12 +23,9 @@ type Operation = "updateTenant" | "getTenantUsage" | "getUserUsage";
 const CLEARABLE: readonly string[] = ["max_concurrent_allocations", "gpu_hours_budget", "node_hours_budget", "burst_allowance"];
 
 /** The AdminService: the same schemas, roles, rate limits and handlers as REST, behind another wire. */
-export function adminHandlers(
-  services: SchedulerServices,
-  { authenticate, authorise, rateLimit }: Door,
-): Record<"UpdateTenant" | "GetTenantUsage" | "GetUserUsage", AdminHandler> {
+export function adminHandlers(services: SchedulerServices, { authenticate, authorise, rateLimit }: Door): AdminServiceHandlers {
   /** Authenticates, counts and authorises like the dispatcher does for the operation's route: bad credentials count too. */
-  const admit = async (operation: Operation, { authorization, address }: AdminCall): Promise<Principal> => {
+  const admit = async (operation: Operation, { authorization, address }: AdminServiceCall): Promise<Principal> => {
     const route = schedulerContract[operation];
     const headers = authorization === undefined ? {} : { authorization };
     const wire = { method: route.method, path: route.path, params: {}, query: {}, headers, remoteAddress: address };

@@ -10,7 +10,7 @@ import type { PortableKeys } from "@seneschal/adapters/vault";
 import { openSignedPost } from "@seneschal/adapters/webhook";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
-import type { Durability, NfsServer, S3Server, S3Settings, ServeNfs, ServeS3 } from "@seneschal/core/storage";
+import type { Durability, NfsServer, S3Server, S3Settings, ServeGrpc, ServeNfs, ServeS3 } from "@seneschal/core/storage";
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import {
@@ -65,6 +65,8 @@ export interface StorageParts {
   readonly serveS3: ServeS3;
   /** Speaks NFS, where something is exported. */
   readonly serveNfs?: ServeNfs | undefined;
+  /** Speaks gRPC, where the data path is configured. */
+  readonly serveGrpc?: ServeGrpc | undefined;
 }
 
 /** Puts the storage service together: engine, admin interface, dashboard, S3 gateway, gRPC data path. */
@@ -75,7 +77,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const config = storageInForce(settings, process.env);
   const { clock, random, log } = platform;
   const nodeId = config.node_id;
-  const { serveS3, serveNfs } = parts;
+  const { serveS3, serveNfs, serveGrpc } = parts;
   checkArgument("parts.serveS3", serveS3, "function");
   if (config.nfs.exports.length > 0 && serveNfs === undefined)
     throw new CodedError("config_invalid", "storage.nfs.exports: this process was built without an NFS server");
@@ -92,6 +94,8 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const { backup, grpc: data } = config;
   const peerAddress = config.cluster.peer_address;
   const tlsFiles = await readDataPathTls(data);
+  if ((tlsFiles !== undefined || data.insecure) && serveGrpc === undefined)
+    throw new CodedError("config_invalid", "storage.grpc: this process was built without a gRPC server");
   if (config.cluster.kind === "etcd" && tlsFiles === undefined && !data.insecure)
     throw new TypeError("nodes that agree over etcd reach each other by mutual TLS: set storage.grpc.ca, cert and key");
   const guard = targetGuard(config.notifications.allowed_targets);
@@ -250,7 +254,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       gateway = await openS3({ settings, node, credentials, authorisation, engine, log, serveS3 });
       if (serveNfs !== undefined && config.nfs.exports.length > 0)
         nfs = await openNfs({ config: config.nfs, node, authorisation, log, serveNfs });
-      ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles);
+      ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles, serveGrpc);
       if (ports !== undefined) await announce(node, listening(data.address, ports.data), listening(peerAddress, ports.peers));
       node.start();
     },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { storageContract, storageInfo } from "@seneschal/contract/storage";
-import type { ServeNfs, ServeS3 } from "@seneschal/core/storage";
+import type { ServeGrpc, ServeNfs, ServeS3 } from "@seneschal/core/storage";
 import { checkOptions } from "@seneschal/kernel";
 import type { AuditEntry, Vault } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
@@ -20,11 +20,13 @@ export interface StorageServers {
   readonly serveS3: ServeS3;
   /** `serveNfs` of `@seneschal/server-nfs`, where something is exported. */
   readonly serveNfs?: ServeNfs | undefined;
+  /** `serveGrpc` of `@seneschal/server-grpc`, where the data path is configured. */
+  readonly serveGrpc?: ServeGrpc | undefined;
 }
 
 /** The storage service with its metadata, devices and vault below `dataDir`, for `buildService` or `startService`. */
 export function storageService(dataDir: string, servers: StorageServers) {
-  checkOptions("servers", servers, { serveS3: "function", serveNfs: "function?" });
+  checkOptions("servers", servers, { serveS3: "function", serveNfs: "function?", serveGrpc: "function?" });
   return defineService({
     name: "storage",
     contract: storageContract,

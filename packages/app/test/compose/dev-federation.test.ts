@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serve } from "@seneschal/server-express";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { expect, it, onTestFinished } from "vitest";
 import { startDev } from "../../src/index.ts";
@@ -22,6 +23,7 @@ async function openInstance(org: string) {
     http: "express",
     serve,
     serveS3,
+    serveGrpc,
     log,
     version: "test",
     organizations: [org],

@@ -6,6 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serve } from "@seneschal/server-express";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningDev, startDev } from "../../src/index.ts";
@@ -51,7 +52,16 @@ describe.each(services)("the HTTP accessBasis of the %s", (service) => {
 
 const dir = mkdtemp(join(tmpdir(), "seneschal-entrances-"));
 const running: Promise<RunningDev> = dir.then((dataDir) =>
-  startDev({ dataDir, portBase: "any", http: "express", serve, serveS3, log: openLogger({ level: "silent" }), version: "test" }),
+  startDev({
+    dataDir,
+    portBase: "any",
+    http: "express",
+    serve,
+    serveS3,
+    serveGrpc,
+    log: openLogger({ level: "silent" }),
+    version: "test",
+  }),
 );
 afterAll(async () => {
   await (await running).stop();

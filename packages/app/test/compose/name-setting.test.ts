@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serve } from "@seneschal/server-fastify";
+import { serveAdminService } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nameSetting } from "../../src/compose/name-setting.ts";
@@ -11,7 +12,7 @@ import { processSettings } from "../../src/compose/process-settings.ts";
 import { startProcess } from "../../src/compose/start-process.ts";
 import { namedFiles } from "../../src/platform/index.ts";
 
-const quiet = { serve, serveS3, log: openLogger({ level: "silent" }), version: "test" };
+const quiet = { serve, serveS3, serveAdminService, log: openLogger({ level: "silent" }), version: "test" };
 
 describe("a start that the system refuses names the setting and says what to do", () => {
   let dir = "";

@@ -7,6 +7,7 @@ import { mtlsFetch } from "@seneschal/adapters/http";
 import { openLogger } from "@seneschal/adapters/logging";
 import { systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
+import { serveAdminService, serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { operateGateway } from "../../src/compose/operate-gateway.ts";
@@ -98,7 +99,7 @@ it("a reload takes in the certificates of every port, the issuers of tokens and 
   const first = await pair();
   const token = await newTokenKey();
   await decide(true);
-  running = await startProcess(settings(), { serve, serveS3, ...quiet });
+  running = await startProcess(settings(), { serve, serveS3, serveGrpc, serveAdminService, ...quiet });
   const [gateway, governance, scheduler, storage] = running.services;
   const portOf = (address = ""): number => Number(address.split(":").at(-1)?.replace(/\/$/, ""));
   const ports = [
@@ -182,7 +183,7 @@ it("a certificate of the gateway's own CA is renewed before it ends, under its n
   );
   await writeFile(at("own.pem"), made.cert + made.ca, { mode: 0o640 });
   await writeFile(at("own-key.pem"), made.key, { mode: 0o600 });
-  running = await startProcess(config, { serve, serveS3, ...quiet });
+  running = await startProcess(config, { serve, serveS3, serveGrpc, serveAdminService, ...quiet });
   const [gateway, scheduler] = running.services;
   await vi.waitUntil(async () => (await readFile(at("own.pem"), "utf8")) !== made.cert + made.ca, WAIT);
   const [old, renewed] = [new X509Certificate(made.cert), new X509Certificate(await readFile(at("own.pem")))];

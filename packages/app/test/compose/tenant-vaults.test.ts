@@ -9,6 +9,7 @@ import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { connectVault, openHttpVault } from "@seneschal/adapters/vault";
 import { startVaultEmulator } from "@seneschal/adapters/vault/emulator";
 import { serve } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { expect, test } from "vitest";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
@@ -33,7 +34,7 @@ test("a tenant's own key service holds its key; without it only that tenant fail
     tenant_vaults: { alpha: { kind: "http", address: emulator.address, token: emulator.rootToken } },
   });
   const clock = { ...systemClock, now: () => now };
-  const service = await startService(storageService(directory, { serveS3 }), config, {
+  const service = await startService(storageService(directory, { serveS3, serveGrpc }), config, {
     serve,
     listen: { port: 0 },
     clock,

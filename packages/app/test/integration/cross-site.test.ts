@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serve } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -29,6 +30,7 @@ describe.skipIf(browserPath === undefined)(
         portBase: "any",
         serve,
         serveS3,
+        serveGrpc,
         log: openLogger({ level: "silent" }),
         version: "test",
       });

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { openLogger } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
 import { startService } from "../../src/platform/index.ts";
@@ -18,7 +19,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   ahead = Number(line);
 });
 const config = storageServiceSettings.parse(JSON.parse(json));
-await startService(storageService(directory, { serveS3 }), config, {
+await startService(storageService(directory, { serveS3, serveGrpc }), config, {
   serve,
   listen: { host: config.server.host, port: config.server.port },
   clock: { now: () => systemClock.now() + ahead },

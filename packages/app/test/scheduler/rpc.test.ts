@@ -1,5 +1,5 @@
 import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { adminService } from "@seneschal/adapters/grpc-scheduler";
+import { adminService, serveAdminService } from "@seneschal/server-grpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Harness, type Person, servers, startScheduler, tokenOf } from "./harness.ts";
 
@@ -7,7 +7,7 @@ let s: Harness;
 // biome-ignore lint/suspicious/noExplicitAny: a client made from the proto file has no types
 let client: any;
 beforeAll(async () => {
-  s = await startScheduler(servers[0]![1], { grpc: { enabled: true, port: 0 } });
+  s = await startScheduler(servers[0]![1], { grpc: { enabled: true, port: 0 } }, { serveAdminService });
   const Client = adminService();
   client = new Client(s.service.listeners["grpc"] ?? "", credentials.createInsecure());
   await s.cluster(1, { gpu_hours_budget: 8 });
@@ -55,10 +55,14 @@ test("usage over RPC equals usage over REST", async () => {
 });
 
 test("RPC is counted with REST: by principal, and by address where the credential is bad", async () => {
-  const limited = await startScheduler(servers[1]![1], {
-    grpc: { enabled: true, port: 0 },
-    rate_limit: { service: { limit: 2, window: "1m" }, anonymous: { limit: 1, window: "1m" } },
-  });
+  const limited = await startScheduler(
+    servers[1]![1],
+    {
+      grpc: { enabled: true, port: 0 },
+      rate_limit: { service: { limit: 2, window: "1m" }, anonymous: { limit: 1, window: "1m" } },
+    },
+    { serveAdminService },
+  );
   const Client = adminService();
   const peer = new Client(limited.service.listeners["grpc"] ?? "", credentials.createInsecure());
   const ask = (token: string): Promise<number> =>

@@ -2,14 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDirectoryDevice, type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
-import type { DataServer } from "@seneschal/adapters/grpc-storage";
 import { openLogger } from "@seneschal/adapters/logging";
 import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
+import type { GrpcServer } from "@seneschal/core/storage";
 import type { DocumentStore } from "@seneschal/kernel/ports";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";
-import { serveGrpc, servePeers } from "../../src/storage/grpc/serve-grpc.ts";
+import { openDataPort, openPeersPort } from "../../src/storage/grpc/open-grpc.ts";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { openStorageNode, type StorageNode, type StorageNodeOptions } from "../../src/storage/node.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
@@ -61,7 +62,7 @@ export async function openCluster(
   const vault = switchableVault();
   const authorisation = await storageAuthorisation();
   const clock = settableClock(Date.now());
-  const running = new Map<string, { readonly node: StorageNode; readonly servers: readonly DataServer[] }>();
+  const running = new Map<string, { readonly node: StorageNode; readonly servers: readonly GrpcServer[] }>();
   /** The addresses of a node, data and peers, which stay its own while it is down. */
   const fronts = new Map<string, readonly [TcpProxy, TcpProxy]>();
   const capacityBytes = 64 << 20;
@@ -71,7 +72,7 @@ export async function openCluster(
     fronts.set(id, known);
     return known;
   };
-  const aim = (id: string, servers: readonly DataServer[]): void => {
+  const aim = (id: string, servers: readonly GrpcServer[]): void => {
     for (const [at, front] of fronts.get(id)?.entries() ?? []) front.aim(servers[at]?.port);
   };
 
@@ -118,8 +119,8 @@ export async function openCluster(
         openDevice: ({ taken: _taken, known: _known, ...device }) => openDirectoryDevice(device),
         ...extra,
       });
-      const common = { node, authorisation, log: silent, host: "127.0.0.1", port: 0, ...(tls && { tls }) };
-      const servers = [await serveGrpc(common), await servePeers(common)];
+      const common = { node, authorisation, serveGrpc, log: silent, host: "127.0.0.1", port: 0, ...(tls && { tls }) };
+      const servers = [await openDataPort(common), await openPeersPort(common)];
       running.set(id, { node, servers });
       aim(id, servers);
       return node;

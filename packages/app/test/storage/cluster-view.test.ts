@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDataChannel, openDataServer } from "@seneschal/adapters/grpc-storage";
+import { openDataChannel } from "@seneschal/adapters/grpc-storage";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { afterEach, expect, test } from "vitest";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { type ClusterRig, openCluster } from "./cluster-rig.ts";
@@ -126,7 +127,7 @@ test("a node that is stopped and started again and again is healthy to all after
 });
 
 test("a connection that stands and never answers is given up with the first question: the next one is asked on a new one", async () => {
-  const server = await openDataServer({
+  const server = await serveGrpc({
     host: "127.0.0.1",
     port: 0,
     handlers: { "seneschal.storage.v1.PeerService": { Status: async () => ({ node_id: "n1" }) } },

@@ -8,6 +8,7 @@ import { createMemoryLog, openMemoryStore, settableClock } from "@seneschal/adap
 import { systemRandom } from "@seneschal/adapters/system";
 import { storageContract } from "@seneschal/contract/storage";
 import { serve } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { expect, test } from "vitest";
 import { startTcpProxy, type TcpProxy } from "../../../../tools/tcp-proxy.ts";
@@ -69,7 +70,14 @@ test("the documented cluster, on empty directories, fails over, repairs and coll
       settings: storageSettings,
       async build(own, platform) {
         // What etcd, PostgreSQL and the vault are to three processes, these are to one.
-        const parts = { store, clusterLog: log.open(), vault, directory: join(root, name, "data", "storage"), serveS3 };
+        const parts = {
+          store,
+          clusterLog: log.open(),
+          vault,
+          directory: join(root, name, "data", "storage"),
+          serveS3,
+          serveGrpc,
+        };
         storage = await openStorage(own, platform, parts);
         return storage;
       },

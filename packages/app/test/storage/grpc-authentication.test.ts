@@ -3,6 +3,7 @@ import { createConnection } from "node:net";
 import { connect } from "node:tls";
 import { openObjectClient } from "@seneschal/adapters/grpc-storage";
 import { openLogger } from "@seneschal/adapters/logging";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dataPathSettings, openNodePorts, readDataPathTls } from "../../src/storage/grpc/open-data-path.ts";
 import { storageSettings } from "../../src/storage/index.ts";
@@ -200,6 +201,7 @@ describe("configuration", () => {
       await storageAuthorisation(),
       log,
       await readDataPathTls(own),
+      serveGrpc,
     );
   };
 

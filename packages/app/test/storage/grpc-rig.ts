@@ -5,9 +5,11 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { type Client, credentials, type ServiceError } from "@grpc/grpc-js";
 import * as x509 from "@peculiar/x509";
-import { type DataServer, dataServices, type ObjectClient, openObjectClient } from "@seneschal/adapters/grpc-storage";
+import { dataServices, type ObjectClient, openObjectClient } from "@seneschal/adapters/grpc-storage";
 import { openLogger } from "@seneschal/adapters/logging";
-import { serveGrpc } from "../../src/storage/grpc/serve-grpc.ts";
+import type { GrpcServer } from "@seneschal/core/storage";
+import { serveGrpc } from "@seneschal/server-grpc";
+import { openDataPort } from "../../src/storage/grpc/open-grpc.ts";
 import { openRig, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
 
 x509.cryptoProvider.set(webcrypto as never);
@@ -96,7 +98,7 @@ export async function storeCa(name: string): Promise<StoreCa> {
 
 export interface GrpcRig {
   readonly rig: Rig;
-  readonly server: DataServer;
+  readonly server: GrpcServer;
   readonly ca: StoreCa;
   readonly crlPath: string;
   /** A client with a certificate of the subject, `CN=x,OU=...`. */
@@ -131,7 +133,8 @@ export async function openGrpcRig(
   const crlPath = join(rig.directory, "revoked.pem");
   await writeFile(crlPath, await ca.revocations(1, []));
   const own = await ca.issue("CN=node-1,OU=store-server", { names: options.names ?? ["localhost"] });
-  const server = await serveGrpc({
+  const server = await openDataPort({
+    serveGrpc,
     node: rig.node,
     authorisation: await storageAuthorisation(options.policy),
     log: openLogger({ level: "silent" }),

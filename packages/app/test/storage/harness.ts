@@ -9,6 +9,7 @@ import { storageContract } from "@seneschal/contract/storage";
 import type { Clock, DocumentStore } from "@seneschal/kernel/ports";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
 import { openStorage, type Storage, storageSchema, storageSettings } from "../../src/storage/index.ts";
@@ -86,7 +87,14 @@ export async function startStorage(
     contract: storageContract,
     settings: storageSettings,
     async build(own, platform) {
-      storage = await openStorage(own, platform, { store, clusterLog: createMemoryLog().open(), vault, directory, serveS3 });
+      storage = await openStorage(own, platform, {
+        store,
+        clusterLog: createMemoryLog().open(),
+        vault,
+        directory,
+        serveS3,
+        serveGrpc,
+      });
       return storage;
     },
   });

@@ -6,9 +6,10 @@ import { openDataChannel } from "@seneschal/adapters/grpc-storage";
 import { openLogger } from "@seneschal/adapters/logging";
 import { systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { devStorageCertificates } from "../../src/compose/dev-storage-certificates.ts";
-import { serveGrpc } from "../../src/storage/grpc/serve-grpc.ts";
+import { openDataPort } from "../../src/storage/grpc/open-grpc.ts";
 import { type Certified, refusal, type StoreCa, storeCa } from "./grpc-rig.ts";
 import { type Harness, startStorage } from "./harness.ts";
 import { openRig, storageAuthorisation } from "./rig.ts";
@@ -118,7 +119,7 @@ test("a server that is called by its address is held to that address, not to a n
   for (const name of ["localhost", "address.invalid", "127.0.0.2"]) {
     const { cert, key } = await own.issue("CN=node-1,OU=store-server", { names: [name] });
     const tls = { ca: own.pem, cert, key };
-    const server = await serveGrpc({ node: rig.node, authorisation, log, host: "127.0.0.1", port: 0, tls });
+    const server = await openDataPort({ serveGrpc, node: rig.node, authorisation, log, host: "127.0.0.1", port: 0, tls });
     const address = `127.0.0.1:${server.port}`;
     const channel = openDataChannel("seneschal.storage.v1.StorageAdminService", { address, tls: { ca: own.pem, ...admin } });
     expect(await refusal(channel.ask("ClusterStatus", {}))).toMatchObject({
@@ -140,7 +141,15 @@ test("development certificates open the data path by name and by address, withou
   const { ca, node, admin } = await devStorageCertificates("node-1", { random: systemRandom, now: Date.now() });
   const log = openLogger({ level: "silent" });
   const authorisation = await storageAuthorisation();
-  const server = await serveGrpc({ node: rig.node, authorisation, log, host: "127.0.0.1", port: 0, tls: { ca, ...node } });
+  const server = await openDataPort({
+    serveGrpc,
+    node: rig.node,
+    authorisation,
+    log,
+    host: "127.0.0.1",
+    port: 0,
+    tls: { ca, ...node },
+  });
   for (const host of ["localhost", "127.0.0.1"]) {
     const address = `${host}:${server.port}`;
     const channel = openDataChannel("seneschal.storage.v1.StorageAdminService", { address, tls: { ca, ...admin } });

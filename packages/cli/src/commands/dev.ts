@@ -3,7 +3,7 @@ import { startDev } from "@seneschal/app";
 import { isOrganizationId } from "@seneschal/core/keys";
 import { CodedError } from "@seneschal/kernel";
 import { InvalidArgumentError, Option } from "commander";
-import { chooseServer, serveNfs, serveS3 } from "../choose-server.ts";
+import { chooseServer, serveAdminService, serveGrpc, serveNfs, serveS3 } from "../choose-server.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -42,6 +42,8 @@ export const addDev: AddCommand = (program, { host, result }) => {
           http,
           serve: await chooseServer(http),
           serveS3,
+          serveGrpc,
+          serveAdminService,
           serveNfs,
           log,
           version,

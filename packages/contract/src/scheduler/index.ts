@@ -7,6 +7,14 @@ import { systemRoutes } from "./system.ts";
 import { tenantRoutes } from "./tenants.ts";
 
 export { schedulerCodes, schedulerErrors } from "./errors.ts";
+export type {
+  AdminServiceCall,
+  AdminServiceHandler,
+  AdminServiceHandlers,
+  AdminServiceOptions,
+  AdminServiceServer,
+  ServeAdminService,
+} from "./serve-admin-service.ts";
 
 /** Every route of the scheduler service. */
 export const schedulerContract = contract({ ...tenantRoutes, ...allocationRoutes, ...nodeRoutes, ...systemRoutes });

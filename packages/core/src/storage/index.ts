@@ -90,6 +90,18 @@ export {
 } from "./files/permissions.ts";
 export { addRange, type ByteRange, cutRanges } from "./files/ranges.ts";
 export type { NfsServer, NfsServerOptions, ServeNfs } from "./files/serve-nfs.ts";
+export type {
+  GrpcCall,
+  GrpcFailure,
+  GrpcHandler,
+  GrpcMessage,
+  GrpcPeer,
+  GrpcServer,
+  GrpcServerOptions,
+  GrpcTls,
+  ServeGrpc,
+} from "./grpc/serve-grpc.ts";
+export { type GrpcService, grpcFiles, grpcLoading, grpcPieceBytes, grpcServices } from "./grpc/services.ts";
 export { type KeyAccess, type KeyQuestion, keyMay } from "./key-access.ts";
 export {
   dueAt,

@@ -1,6 +1,13 @@
-import type { DataCall, DataHandler, Message } from "@seneschal/adapters/grpc-storage";
 import { newDevice, newPool } from "@seneschal/contract/storage";
-import { type ClusterCommand, type Device, isReadOnly, storageError } from "@seneschal/core/storage";
+import {
+  type ClusterCommand,
+  type Device,
+  type GrpcCall,
+  type GrpcHandler,
+  type GrpcMessage,
+  isReadOnly,
+  storageError,
+} from "@seneschal/core/storage";
 import type * as z from "zod";
 import { poolCommand } from "../cluster/pool-command.ts";
 import type { Actor } from "../context.ts";
@@ -10,19 +17,19 @@ import type { PeerAuth } from "./authenticate-peer.ts";
 import { grpcError } from "./failure.ts";
 
 /** The StorageAdminService: for cluster admins only, every change in the audit log whether it succeeded or not. */
-export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
+export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, GrpcHandler>> {
   const { context, cluster } = node;
-  const asAdmin = ({ peer }: DataCall) => auth.admit(peer, "storage:admin");
-  const change = (op: string, work: (request: Message, actor: Actor) => Promise<Message>) =>
+  const asAdmin = ({ peer }: GrpcCall) => auth.admit(peer, "storage:admin");
+  const change = (op: string, work: (request: GrpcMessage, actor: Actor) => Promise<GrpcMessage>) =>
     auditedCall(context, asAdmin, op, work);
-  const propose = async (command: ClusterCommand, actor: Actor): Promise<Message> => {
+  const propose = async (command: ClusterCommand, actor: Actor): Promise<GrpcMessage> => {
     await cluster.propose(command, actor);
     return {};
   };
-  const device = (request: Message) => textOf(request, "device_id");
-  const shard = (request: Message) => textOf(request, "shard_id");
+  const device = (request: GrpcMessage) => textOf(request, "device_id");
+  const shard = (request: GrpcMessage) => textOf(request, "shard_id");
 
-  const view = (found: Device): Message => ({
+  const view = (found: Device): GrpcMessage => ({
     device_id: found.id,
     node_id: found.node,
     pool_id: found.pool,
@@ -34,7 +41,7 @@ export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<s
     reason: found.reason,
   });
 
-  const found = (id: string): Message => {
+  const found = (id: string): GrpcMessage => {
     const known = cluster.state.devices[id];
     if (known === undefined) throw storageError("NotFound", `no such device: ${id}`, { field: "device_id" });
     return view(known);

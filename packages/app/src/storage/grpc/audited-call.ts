@@ -1,4 +1,4 @@
-import type { DataCall, DataHandler, Message } from "@seneschal/adapters/grpc-storage";
+import type { GrpcCall, GrpcHandler, GrpcMessage } from "@seneschal/core/storage";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { type Actor, commit, type StorageContext } from "../context.ts";
 import type { Caller } from "./authenticate-peer.ts";
@@ -6,10 +6,10 @@ import type { Caller } from "./authenticate-peer.ts";
 /** A change by an admin: in the audit log whether it succeeded or not, and counted. */
 export function auditedCall(
   context: StorageContext,
-  authenticate: (call: DataCall) => Promise<Caller>,
+  authenticate: (call: GrpcCall) => Promise<Caller>,
   op: string,
-  work: (request: Message, actor: Actor) => Promise<Message>,
-): DataHandler {
+  work: (request: GrpcMessage, actor: Actor) => Promise<GrpcMessage>,
+): GrpcHandler {
   return async function run(call) {
     const caller = await authenticate(call);
     const actor = { id: caller.id, source: call.peer.address };
@@ -26,7 +26,7 @@ export function auditedCall(
       };
       await commit(context.store, { audit: [{ stream: "storage", event }] });
     };
-    let reply: Message;
+    let reply: GrpcMessage;
     try {
       reply = await work(call.request, actor);
     } catch (error) {
@@ -39,7 +39,7 @@ export function auditedCall(
 }
 
 /** Proto has no null: an absent text is empty. */
-export function textOf(message: Message, field: string): string {
+export function textOf(message: GrpcMessage, field: string): string {
   const value = message[field];
   return typeof value === "string" ? value : "";
 }

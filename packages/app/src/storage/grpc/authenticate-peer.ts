@@ -1,6 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import type { DataPeer } from "@seneschal/adapters/grpc-storage";
-import { storageError } from "@seneschal/core/storage";
+import { type GrpcPeer, storageError } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
@@ -37,16 +36,16 @@ interface CertifiedPeer {
 
 export interface CertificateCheck {
   /** Checks the certificate anew: trusted, within its time, not revoked. Throws `AuthenticationFailed`. */
-  identify(peer: DataPeer): Promise<CertifiedPeer>;
+  identify(peer: GrpcPeer): Promise<CertifiedPeer>;
   /** Logs and counts a refusal; returns the error to throw. */
   refuse(reason: RefusalReason, peer: string): Error;
 }
 
 export interface PeerAuth extends CertificateCheck {
   /** The same on every call of the data path, by the one role in the organizational unit. */
-  authenticate(peer: DataPeer): Promise<Caller>;
+  authenticate(peer: GrpcPeer): Promise<Caller>;
   /** The same, and the authorisation policy allows the action. Throws `AuthenticationFailed`: the unit is not one for it. */
-  admit(peer: DataPeer, action: DataAction): Promise<Caller>;
+  admit(peer: GrpcPeer, action: DataAction): Promise<Caller>;
   /**
    * The tenant whose data a call is about: a tenant's own, or the one that a node of the cluster names, if the authorisation
    * policy allows it. Throws `TenantAccessDenied`.

@@ -1,5 +1,4 @@
-import type { DataFailure } from "@seneschal/adapters/grpc-storage";
-import { grpcStatus, type ObjectErrorCode, storageErrorKind } from "@seneschal/core/storage";
+import { type GrpcFailure, grpcStatus, type ObjectErrorCode, storageErrorKind } from "@seneschal/core/storage";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 
@@ -49,7 +48,7 @@ export function grpcError(code: keyof typeof own, message: string, details: Read
 }
 
 /** A failure as it leaves the node, `ours` when it should be looked at: mapped by its code, never by its text. */
-export function grpcFailure(error: unknown): DataFailure & { readonly reason: string; readonly ours: boolean } {
+export function grpcFailure(error: unknown): GrpcFailure & { readonly reason: string; readonly ours: boolean } {
   const kind = storageErrorKind(error);
   if (kind !== undefined && error instanceof Error) {
     const code = grpcStatus[kind.grpc];

@@ -1,4 +1,4 @@
-import { type DataCall, type DataHandler, type Message, PIECE_BYTES } from "@seneschal/adapters/grpc-storage";
+import { type GrpcCall, type GrpcHandler, type GrpcMessage, grpcPieceBytes } from "@seneschal/core/storage";
 import type { BlobDevice } from "@seneschal/kernel/ports";
 import type { DeviceSet } from "../data/device-set.ts";
 import { grpcError } from "./failure.ts";
@@ -10,22 +10,22 @@ const namesPerMessage = 500;
 /** The FragmentService: the extents of this node's own devices, for other nodes of the cluster. */
 export function fragmentCalls(
   devices: DeviceSet,
-  authenticate: (call: DataCall) => Promise<unknown>,
-): Readonly<Record<string, DataHandler>> {
-  const local = ({ device_id: id }: Message): BlobDevice => {
+  authenticate: (call: GrpcCall) => Promise<unknown>,
+): Readonly<Record<string, GrpcHandler>> {
+  const local = ({ device_id: id }: GrpcMessage): BlobDevice => {
     const device = typeof id === "string" && devices.isLocal(id) ? devices.get(id) : undefined;
     if (device === undefined)
       throw grpcError("device_unavailable", "this node does not serve the device", { field: "device_id" });
     return device;
   };
-  const extentOf = ({ extent }: Message): string => (typeof extent === "string" ? extent : "");
+  const extentOf = ({ extent }: GrpcMessage): string => (typeof extent === "string" ? extent : "");
 
   return {
     async Write(call) {
       await authenticate(call);
       const source = call.messages[Symbol.asyncIterator]();
       const first = await source.next();
-      const start = first.done === true ? undefined : (first.value["start"] as Message | undefined);
+      const start = first.done === true ? undefined : (first.value["start"] as GrpcMessage | undefined);
       if (start === undefined) throw grpcError("InvalidArgument", "the first message must be start", { field: "start" });
       const bytes = await collect({ [Symbol.asyncIterator]: () => source });
       await local(start).write(extentOf(start), bytes);
@@ -37,7 +37,7 @@ export function fragmentCalls(
       const bytes = await local(call.request).read(extentOf(call.request));
       if (bytes === undefined) return;
       yield { found: true };
-      for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield { data: bytes.subarray(at, at + PIECE_BYTES) };
+      for (let at = 0; at < bytes.length; at += grpcPieceBytes) yield { data: bytes.subarray(at, at + grpcPieceBytes) };
     },
     async Has(call) {
       await authenticate(call);
@@ -70,7 +70,7 @@ export function fragmentCalls(
   };
 }
 
-async function collect(messages: AsyncIterable<Message>): Promise<Uint8Array> {
+async function collect(messages: AsyncIterable<GrpcMessage>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const { data } of messages) {

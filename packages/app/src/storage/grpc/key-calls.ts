@@ -1,4 +1,4 @@
-import type { DataCall, DataHandler } from "@seneschal/adapters/grpc-storage";
+import type { GrpcCall, GrpcHandler } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { StorageNode } from "../node.ts";
 import { auditedCall, textOf } from "./audited-call.ts";
@@ -6,9 +6,9 @@ import type { PeerAuth } from "./authenticate-peer.ts";
 import { grpcError } from "./failure.ts";
 
 /** The KeyManagerService. */
-export function keyManagerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
-  const asServer = ({ peer }: DataCall) => auth.admit(peer, "keys:use");
-  const asAdmin = ({ peer }: DataCall) => auth.admit(peer, "storage:admin");
+export function keyManagerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, GrpcHandler>> {
+  const asServer = ({ peer }: GrpcCall) => auth.admit(peer, "keys:use");
+  const asAdmin = ({ peer }: GrpcCall) => auth.admit(peer, "storage:admin");
   return {
     async CurrentEpoch(call) {
       await asServer(call);
@@ -25,9 +25,9 @@ export function keyManagerCalls(node: StorageNode, auth: PeerAuth): Readonly<Rec
 }
 
 /** The TenantKeyService, for cluster admins. */
-export function tenantKeyCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
+export function tenantKeyCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, GrpcHandler>> {
   const { context, tenants } = node;
-  const asAdmin = ({ peer }: DataCall) => auth.admit(peer, "storage:admin");
+  const asAdmin = ({ peer }: GrpcCall) => auth.admit(peer, "storage:admin");
   return {
     Create: auditedCall(context, asAdmin, "create_tenant", async (request, actor) => {
       const tenant = textOf(request, "tenant");

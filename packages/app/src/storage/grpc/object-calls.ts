@@ -1,4 +1,4 @@
-import type { DataCall, DataHandler, DataPeer, Message } from "@seneschal/adapters/grpc-storage";
+import type { GrpcCall, GrpcHandler, GrpcMessage, GrpcPeer } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { ObjectDoc } from "../documents.ts";
 import { createBucket } from "../objects/buckets.ts";
@@ -14,8 +14,8 @@ const pieceBytes = 256 * 1024;
 /** As the S3 gateway: 5 GiB in one put. */
 const maxObjectBytes = 5 * 1024 ** 3;
 
-type Answer = (caller: Caller, call: DataCall) => Promise<Message>;
-type Stream = (caller: Caller, call: DataCall) => AsyncIterable<Message>;
+type Answer = (caller: Caller, call: GrpcCall) => Promise<GrpcMessage>;
+type Stream = (caller: Caller, call: GrpcCall) => AsyncIterable<GrpcMessage>;
 
 /** The ObjectService behind its authentication. */
 export function objectCalls(
@@ -32,7 +32,7 @@ export function objectCalls(
     async Put(caller, { messages, peer }) {
       const source = messages[Symbol.asyncIterator]();
       const first = await source.next();
-      const start = first.done === true ? undefined : (first.value["start"] as Message | undefined);
+      const start = first.done === true ? undefined : (first.value["start"] as GrpcMessage | undefined);
       if (start === undefined) throw grpcError("InvalidArgument", "the first message must be start", { field: "start" });
       const name = nameOf(start["name"]);
       const size = number(start, "size");
@@ -84,9 +84,9 @@ export function objectCalls(
 
 /** Handlers for the server: a caller is authenticated before anything of its call is read. */
 export function guarded(auth: Pick<PeerAuth, "authenticate">, calls: ReturnType<typeof objectCalls>) {
-  const authenticate = ({ peer }: DataCall) => auth.authenticate(peer);
+  const authenticate = ({ peer }: GrpcCall) => auth.authenticate(peer);
   const { Get, ...unary } = calls;
-  const handlers: Record<string, DataHandler> = {
+  const handlers: Record<string, GrpcHandler> = {
     async *Get(call) {
       yield* Get(await authenticate(call), call);
     },
@@ -96,14 +96,14 @@ export function guarded(auth: Pick<PeerAuth, "authenticate">, calls: ReturnType<
 }
 
 /** The services of one call, whose notifications say who made it. */
-function requestOf(services: ObjectServices, caller: Caller, { address }: DataPeer): ObjectServices {
+function requestOf(services: ObjectServices, caller: Caller, { address }: GrpcPeer): ObjectServices {
   const principal = caller.kind === "tenant" ? caller.tenant : caller.id;
   const request_id = Buffer.from(services.context.random(8)).toString("hex").toUpperCase();
   return forRequest(services, { principal, address: address.replace(/:\d+$/, "").replace(/^::ffff:/, ""), request_id });
 }
 
 async function* bodyOf(
-  source: AsyncIterator<Message>,
+  source: AsyncIterator<GrpcMessage>,
   declared: number | undefined,
   maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
@@ -130,22 +130,22 @@ function incomplete(declared: number) {
   return grpcError("IncompleteBody", `the body does not have the ${declared} bytes that were announced`, { field: "size" });
 }
 
-function infoOf({ size, etag, content_type, modified_at }: ObjectDoc): Message {
+function infoOf({ size, etag, content_type, modified_at }: ObjectDoc): GrpcMessage {
   return { size, etag, content_type, modified_at: new Date(modified_at).toISOString() };
 }
 
 function nameOf(message: unknown): { readonly tenant: string; readonly bucket: string; readonly key: string } {
-  const name = (message ?? {}) as Message;
+  const name = (message ?? {}) as GrpcMessage;
   return { tenant: text(name, "tenant"), bucket: text(name, "bucket"), key: text(name, "key") };
 }
 
 /** Proto has no null: an absent text is empty. */
-function text(message: Message, field: string): string {
+function text(message: GrpcMessage, field: string): string {
   const value = message[field];
   return typeof value === "string" ? value : "";
 }
 
-function number(message: Message, field: string): number | undefined {
+function number(message: GrpcMessage, field: string): number | undefined {
   const value = message[field];
   if (value === undefined) return undefined;
   if (!Number.isSafeInteger(value)) throw grpcError("InvalidArgument", `${field} is too large`, { field });

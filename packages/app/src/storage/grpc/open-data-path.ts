@@ -1,11 +1,12 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { DataServer } from "@seneschal/adapters/grpc-storage";
 import type { Logger } from "@seneschal/adapters/logging";
+import type { GrpcServer, GrpcTls, ServeGrpc } from "@seneschal/core/storage";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageNode } from "../node.ts";
 import type { StorageConfig } from "../settings.ts";
 import { parseDataAddress } from "./data-address.ts";
+import { openDataPort, openPeersPort } from "./open-grpc.ts";
 
 /** Where the data path listens and what it proves itself with; the environment wins over the file. */
 export type DataPathSettings = StorageConfig["grpc"];
@@ -23,22 +24,15 @@ export function dataPathSettings(
 }
 
 export interface NodePorts {
-  readonly data: DataServer;
-  readonly peers: DataServer;
-}
-
-/** What the node proves itself with on both ports, and to other nodes. */
-export interface DataPathTls {
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
+  readonly data: GrpcServer;
+  readonly peers: GrpcServer;
 }
 
 /**
  * The TLS files, read; nothing when none is configured. Throws `TypeError` when TLS is half configured and when the certificate
  * has no subject alternative name (no client could verify it).
  */
-export async function readDataPathTls({ ca, cert, key, crl, insecure }: DataPathSettings): Promise<DataPathTls | undefined> {
+export async function readDataPathTls({ ca, cert, key, crl, insecure }: DataPathSettings): Promise<GrpcTls | undefined> {
   if (ca === undefined && cert === undefined && key === undefined) {
     if (crl !== undefined && !insecure)
       throw new TypeError(
@@ -61,23 +55,23 @@ export async function openNodePorts(
   node: StorageNode,
   authorisation: Authorisation,
   log: Logger,
-  tls: DataPathTls | undefined,
+  tls: GrpcTls | undefined,
+  serveGrpc: ServeGrpc | undefined,
 ): Promise<NodePorts | undefined> {
-  if (tls === undefined && !settings.insecure) return undefined;
-  // gRPC takes several megabytes: it is loaded when it is wanted.
-  const { serveGrpc, servePeers } = await import("./serve-grpc.ts");
+  if (serveGrpc === undefined || (tls === undefined && !settings.insecure)) return undefined;
   const { crl, idle_timeout: idleTimeoutMs } = settings;
   const common = {
     node,
     authorisation,
     log,
+    serveGrpc,
     idleTimeoutMs,
     ...(tls === undefined ? {} : { tls }),
     ...(crl === undefined ? {} : { crl }),
   };
-  const data = await serveGrpc({ ...common, ...parseDataAddress(settings.address) });
+  const data = await openDataPort({ ...common, ...parseDataAddress(settings.address) });
   try {
-    return { data, peers: await servePeers({ ...common, ...parseDataAddress(settings.peerAddress) }) };
+    return { data, peers: await openPeersPort({ ...common, ...parseDataAddress(settings.peerAddress) }) };
   } catch (error) {
     await data.close();
     throw error;

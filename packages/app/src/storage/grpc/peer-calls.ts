@@ -1,5 +1,4 @@
-import type { DataCall, DataHandler } from "@seneschal/adapters/grpc-storage";
-import { type ClusterCommand, isReadOnly, storageError } from "@seneschal/core/storage";
+import { type ClusterCommand, type GrpcCall, type GrpcHandler, isReadOnly, storageError } from "@seneschal/core/storage";
 import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { StorageNode } from "../node.ts";
 import { newDeviceRequest } from "../peers/new-device.ts";
@@ -10,7 +9,7 @@ import { clusterCommand } from "./cluster-command.ts";
 import { grpcError } from "./failure.ts";
 
 /** The PeerService: how this node is, for the other nodes. */
-export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
+export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, GrpcHandler>> {
   return {
     async Status({ peer }) {
       await auth.admit(peer, "peers:use");
@@ -30,10 +29,10 @@ export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<st
 }
 
 /** The LogService: the cluster's replicated log from outside. */
-export function logCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, DataHandler>> {
+export function logCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, GrpcHandler>> {
   const { cluster, context } = node;
-  const asServer = ({ peer }: DataCall) => auth.admit(peer, "peers:use");
-  const asOperator = ({ peer }: DataCall) => auth.admit(peer, "cluster:maintain");
+  const asServer = ({ peer }: GrpcCall) => auth.admit(peer, "peers:use");
+  const asOperator = ({ peer }: GrpcCall) => auth.admit(peer, "cluster:maintain");
   return {
     AppendDelta: auditedCall(context, asServer, "append_delta", async (request, actor) => {
       await cluster.propose(commandOf(textOf(request, "command")), actor);

@@ -1,4 +1,4 @@
-import type { Message } from "@seneschal/adapters/grpc-storage";
+import type { GrpcMessage } from "@seneschal/core/storage";
 import type { Actor } from "../context.ts";
 
 /** What is said of a device that is to be added to a node. */
@@ -11,7 +11,7 @@ export interface NewDevice {
 
 /** A request to open a device as it travels to the node that has it, and as it is read there. Nothing in it is believed yet. */
 export const newDeviceRequest = {
-  write: ({ id, pool, directory, capacityBytes }: NewDevice, actor: Actor): Message => ({
+  write: ({ id, pool, directory, capacityBytes }: NewDevice, actor: Actor): GrpcMessage => ({
     device_id: id,
     pool_id: pool,
     directory,
@@ -19,7 +19,7 @@ export const newDeviceRequest = {
     actor: actor.id,
     source: actor.source,
   }),
-  read(message: Message): { readonly device: NewDevice; readonly actor: Actor } {
+  read(message: GrpcMessage): { readonly device: NewDevice; readonly actor: Actor } {
     const text = (field: string) => (message[field] as string | undefined) ?? "";
     return {
       device: {

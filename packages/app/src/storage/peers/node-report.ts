@@ -1,5 +1,4 @@
-import type { Message } from "@seneschal/adapters/grpc-storage";
-import type { EventQuery, StorageEvent, SystemDisk } from "@seneschal/core/storage";
+import type { EventQuery, GrpcMessage, StorageEvent, SystemDisk } from "@seneschal/core/storage";
 
 /** The six figures that every node reports. */
 export interface NodeFigures {
@@ -55,13 +54,13 @@ export interface NodeReport {
 }
 
 /** A report from the wire, where what is zero or empty is absent. */
-export function readReport(message: Message): NodeReport {
-  const list = (field: string) => (message[field] ?? []) as readonly Message[];
-  const number = (from: Message, field: string) => (from[field] as number | undefined) ?? 0;
-  const text = (from: Message, field: string) => (from[field] as string | undefined) ?? "";
-  const texts = (from: Message, field: string) => (from[field] ?? []) as readonly string[];
-  const view = (message["view"] ?? {}) as Message;
-  const disk = view["system_disk"] as Message | null | undefined;
+export function readReport(message: GrpcMessage): NodeReport {
+  const list = (field: string) => (message[field] ?? []) as readonly GrpcMessage[];
+  const number = (from: GrpcMessage, field: string) => (from[field] as number | undefined) ?? 0;
+  const text = (from: GrpcMessage, field: string) => (from[field] as string | undefined) ?? "";
+  const texts = (from: GrpcMessage, field: string) => (from[field] ?? []) as readonly string[];
+  const view = (message["view"] ?? {}) as GrpcMessage;
+  const disk = view["system_disk"] as GrpcMessage | null | undefined;
   return {
     node_id: text(message, "node_id"),
     ready: message["ready"] === true,
@@ -94,13 +93,13 @@ export function readReport(message: Message): NodeReport {
 
 /** A question for events as it travels, and as it is read where it comes. */
 export const eventsRequest = {
-  write: ({ since, limit, severity, category }: EventQuery): Message => ({
+  write: ({ since, limit, severity, category }: EventQuery): GrpcMessage => ({
     since,
     limit,
     severity: severity ?? "",
     category: category ?? "",
   }),
-  read: (message: Message): EventQuery => ({
+  read: (message: GrpcMessage): EventQuery => ({
     since: (message["since"] as number | undefined) ?? 0,
     limit: (message["limit"] as number | undefined) ?? 0,
     ...(message["severity"] ? { severity: message["severity"] as StorageEvent["severity"] } : {}),
@@ -110,11 +109,11 @@ export const eventsRequest = {
 
 /** Events as they travel, and as they are read where they come. */
 export const eventsReply = {
-  write: (events: readonly StorageEvent[]): Message => ({
+  write: (events: readonly StorageEvent[]): GrpcMessage => ({
     events: events.map((event) => ({ ...event, details: JSON.stringify(event.details) })),
   }),
-  read: (message: Message): readonly StorageEvent[] =>
-    ((message["events"] ?? []) as readonly Message[]).map((event) => ({
+  read: (message: GrpcMessage): readonly StorageEvent[] =>
+    ((message["events"] ?? []) as readonly GrpcMessage[]).map((event) => ({
       ...(event as unknown as StorageEvent),
       details: JSON.parse(event["details"] as string) as StorageEvent["details"],
     })),

@@ -1,48 +1,24 @@
 import { fileURLToPath } from "node:url";
-import type {
+import {
   experimental,
-  GrpcObject,
-  ServerUnaryCall,
-  ServiceClientConstructor,
-  ServiceError,
-  sendUnaryData,
+  type GrpcObject,
+  loadPackageDefinition,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceClientConstructor,
+  type ServiceError,
+  type sendUnaryData,
   status,
 } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import type { AdminServiceHandler, AdminServiceOptions, AdminServiceServer } from "@seneschal/contract/scheduler";
 import { checkOptions, isCoded, type JsonObject } from "@seneschal/kernel";
 import { encodeAsciiJson } from "@seneschal/kernel/log";
-import { grpc, protoLoader } from "../grpc.ts";
 
 /** Where the interface is written down. */
-export const ADMIN_PROTO = fileURLToPath(new URL("../../src/grpc-scheduler/admin.proto", import.meta.url));
-
-/** A call as a handler sees it: fields under their proto names, absent ones absent. */
-export interface AdminCall {
-  readonly authorization: string | undefined;
-  /** Of the caller, without the port. */
-  readonly address: string;
-  readonly request: Readonly<Record<string, unknown>>;
-}
-
-export type AdminHandler = (call: AdminCall) => Promise<Readonly<Record<string, unknown>>>;
-
-export interface AdminServerOptions {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  readonly tls?: { readonly cert: string; readonly key: string };
-  readonly handlers: {
-    readonly UpdateTenant: AdminHandler;
-    readonly GetTenantUsage: AdminHandler;
-    readonly GetUserUsage: AdminHandler;
-  };
-}
-
-export interface AdminServer {
-  readonly port: number;
-  /** What new connections are shown from now on, PEM; those that are there stay. Of a server with TLS. */
-  setSecureContext(tls: { readonly cert: string; readonly key: string }): void;
-  close(): Promise<void>;
-}
+const PROTO = fileURLToPath(new URL("../src/scheduler.proto", import.meta.url));
 
 /** gRPC status of each failure; quota data travels as JSON in the trailer `error-details`. */
 const STATUS: Readonly<Record<string, keyof typeof status>> = {
@@ -75,18 +51,17 @@ const LOADING = { keepCase: true, longs: Number, enums: String, defaults: false,
 
 /** The AdminService by its proto file; for servers and clients alike. */
 export function adminService(): ServiceClientConstructor {
-  const loaded = grpc().loadPackageDefinition(protoLoader().loadSync(ADMIN_PROTO, LOADING));
+  const loaded = loadPackageDefinition(loadSync(PROTO, LOADING));
   const scheduler = (loaded["seneschal"] as GrpcObject)["scheduler"] as GrpcObject;
   return (scheduler["v1"] as GrpcObject)["AdminService"] as ServiceClientConstructor;
 }
 
 /** Serves the AdminService. Without TLS only on loopback: throws `TypeError` otherwise. */
-export async function openAdminServer(options: AdminServerOptions): Promise<AdminServer> {
+export async function serveAdminService(options: AdminServiceOptions): Promise<AdminServiceServer> {
   checkOptions("options", options, { host: "string", port: "number", tls: "object?", handlers: "object" });
   const { host, port, tls, handlers } = options;
   if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
     throw new TypeError("gRPC without TLS listens on loopback only");
-  const { experimental, Server, ServerCredentials } = grpc();
   const server = new Server({ "grpc.max_receive_message_length": 1024 * 1024 });
   server.addService(
     adminService().service,
@@ -142,7 +117,7 @@ function serverIdentity(first: { readonly cert: string; readonly key: string }) 
 
 type Message = Record<string, unknown>;
 
-function unary(handler: AdminHandler) {
+function unary(handler: AdminServiceHandler) {
   return (call: ServerUnaryCall<Message, Message>, done: sendUnaryData<Message>): void => {
     const authorization = call.metadata.get("authorization")[0]?.toString();
     const address = call
@@ -166,7 +141,6 @@ function present(reply: Readonly<Message>): Message {
 }
 
 function failure(error: unknown): Partial<ServiceError> {
-  const { Metadata, status } = grpc();
   const name = isCoded(error) ? STATUS[error.code] : undefined;
   if (name === undefined || !isCoded(error)) return { code: status.INTERNAL, details: "internal error" };
   const metadata = new Metadata();

@@ -1,64 +1,45 @@
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { type AddressInfo, createServer as createPlainServer, type Socket } from "node:net";
+import { dirname, join } from "node:path";
 import { createServer as createTlsServer, type TLSSocket, Server as TlsServer } from "node:tls";
-import type {
-  ServerReadableStream,
-  ServerUnaryCall,
-  ServerWritableStream,
-  ServiceError,
-  sendUnaryData,
-  UntypedServiceImplementation,
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerReadableStream,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type ServiceError,
+  type sendUnaryData,
+  type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import {
+  type GrpcCall,
+  type GrpcFailure,
+  type GrpcHandler,
+  type GrpcMessage,
+  type GrpcPeer,
+  type GrpcServer,
+  type GrpcServerOptions,
+  grpcFiles,
+  grpcLoading,
+  grpcServices,
+} from "@seneschal/core/storage";
 import { CodedError, checkOptions } from "@seneschal/kernel";
-import { grpc } from "../grpc.ts";
-import { type DataServices, dataServices } from "./services.ts";
 
-export type Message = Readonly<Record<string, unknown>>;
+const core = dirname(createRequire(import.meta.url).resolve("@seneschal/core/package.json"));
+let loaded: ReturnType<typeof loadSync> | undefined;
 
-/** Who is at the other end: the certificate with the TLS layer's verdict, absent without TLS or without a certificate. */
-export interface DataPeer {
-  readonly address: string;
-  readonly certificate?: { readonly der: Uint8Array; readonly authorized: boolean; readonly error?: string };
-}
-
-/** A call: one request, or for client streaming `messages`, which throws `Cancelled` when the client goes away before it ended. */
-export interface DataCall {
-  readonly peer: DataPeer;
-  readonly request: Message;
-  readonly messages: AsyncIterable<Message>;
-}
-
-/** Answers with one message, or with a stream of them where the method streams. */
-export type DataHandler = (call: DataCall) => Promise<Message> | AsyncIterable<Message>;
-
-/** What a failure looks like on the wire. */
-export interface DataFailure {
-  readonly code: number;
-  readonly message: string;
-  readonly metadata: Readonly<Record<string, string>>;
-}
-
-export interface DataServerOptions {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  /** PEM. Absent: plaintext, on loopback only. */
-  readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
-  /** Methods that have no handler answer UNIMPLEMENTED. */
-  readonly handlers: { readonly [S in keyof DataServices]?: Readonly<Record<string, DataHandler>> };
-  readonly failure: (error: unknown) => DataFailure;
-  /** How long a client may send nothing of a stream, or take nothing of one; default 60,000. */
-  readonly idleTimeoutMs?: number;
-  readonly onConnection?: (socket: Socket) => void;
-  /** TLS could not be agreed on at all. */
-  readonly onHandshakeError?: (error: Error, address: string) => void;
-}
-
-export interface DataServer {
-  readonly port: number;
-  /** What new connections are shown and held against from now on; those that are there stay. Of a server with TLS. */
-  setSecureContext(tls: NonNullable<DataServerOptions["tls"]>): void;
-  close(): Promise<void>;
+/** The services by the files that describe them, loaded once. */
+function definitions(): ReturnType<typeof loadSync> {
+  loaded ??= loadSync(
+    grpcFiles.map((file) => join(core, "src/storage/grpc", file)),
+    grpcLoading,
+  );
+  return loaded;
 }
 
 /** Bytes of one message; data pieces are at most 1 MiB, the rest is framing and names. */
@@ -72,7 +53,7 @@ const IDLE_MS = 60_000;
  * word for why, so the verdict goes to the handlers, which answer UNAUTHENTICATED; the connection is cut soon after.
  * Without TLS it listens on loopback only: throws `TypeError` otherwise.
  */
-export async function openDataServer(options: DataServerOptions): Promise<DataServer> {
+export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer> {
   checkOptions("options", options, {
     host: "string",
     port: "number",
@@ -80,27 +61,29 @@ export async function openDataServer(options: DataServerOptions): Promise<DataSe
     handlers: "object",
     failure: "function",
     idleTimeoutMs: "number?",
-    onConnection: "function?",
+    onConnections: "function?",
+    onTraffic: "function?",
+    onConnectionError: "function?",
     onHandshakeError: "function?",
   });
   const { host, port, tls } = options;
   if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
     throw new TypeError("the data path without TLS listens on loopback only");
-  const peers = new Map<string, DataPeer>();
+  const peers = new Map<string, GrpcPeer>();
   const sockets = new Map<string, Socket>();
-  const { Server, ServerCredentials } = grpc();
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_concurrent_streams": 100,
     "grpc.keepalive_time_ms": 60_000,
     "grpc.keepalive_timeout_ms": 20_000,
   });
-  for (const [name, service] of Object.entries(dataServices())) {
-    const handlers = options.handlers[name as keyof DataServices];
+  for (const name of grpcServices) {
+    const handlers = options.handlers[name];
     if (handlers === undefined) continue;
-    const peerOf = (address: string): DataPeer => peers.get(address) ?? { address };
+    const service = definitions()[name] as ServiceDefinition;
+    const peerOf = (address: string): GrpcPeer => peers.get(address) ?? { address };
     const methods: UntypedServiceImplementation = {};
-    for (const [method, { requestStream, responseStream }] of Object.entries(service.service)) {
+    for (const [method, { requestStream, responseStream }] of Object.entries(service)) {
       const handler = handlers[method];
       if (handler === undefined) continue;
       methods[method] = requestStream
@@ -109,19 +92,28 @@ export async function openDataServer(options: DataServerOptions): Promise<DataSe
           ? sending(handler, options, peerOf, (address) => sockets.get(address)?.destroy())
           : unary(handler, options, peerOf);
     }
-    server.addService(service.service, methods);
+    server.addService(service, methods);
   }
 
+  let connections = 0;
+  const watch = (socket: Socket): void => {
+    options.onConnections?.(++connections);
+    socket.on("error", (error: NodeJS.ErrnoException) => options.onConnectionError?.(error.code ?? "error"));
+    socket.on("close", () => {
+      options.onTraffic?.({ received: socket.bytesRead, sent: socket.bytesWritten });
+      options.onConnections?.(--connections);
+    });
+  };
   // TLS ends here and not inside gRPC: only so is the verdict on the certificate, and why, known to the calls.
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const accept = (socket: Socket, peer: DataPeer): void => {
+  const accept = (socket: Socket, peer: GrpcPeer): void => {
     peers.set(peer.address, peer);
     sockets.set(peer.address, socket);
+    watch(socket);
     socket.on("close", () => {
       peers.delete(peer.address);
       sockets.delete(peer.address);
     });
-    options.onConnection?.(socket);
     injector.injectConnection(socket);
   };
   const listener =
@@ -183,7 +175,7 @@ function addressOf(socket: Socket): string {
   return `${socket.remoteAddress ?? "unknown"}:${socket.remotePort ?? 0}`;
 }
 
-function tlsPeer(socket: TLSSocket): DataPeer {
+function tlsPeer(socket: TLSSocket): GrpcPeer {
   const address = addressOf(socket);
   const der = (socket.getPeerCertificate() as { readonly raw?: Uint8Array } | null)?.raw;
   if (der === undefined) return { address };
@@ -192,25 +184,25 @@ function tlsPeer(socket: TLSSocket): DataPeer {
   return { address, certificate: { der, authorized: socket.authorized, ...(error ? { error: String(error) } : {}) } };
 }
 
-type PeerOf = (address: string) => DataPeer;
+type PeerOf = (address: string) => GrpcPeer;
 
 function gone(): CodedError {
   return new CodedError("Cancelled", "the client went away");
 }
 
-async function* nothing(): AsyncGenerator<Message> {}
+async function* nothing(): AsyncGenerator<GrpcMessage> {}
 
-function unary(handler: DataHandler, options: DataServerOptions, peerOf: PeerOf) {
-  return (call: ServerUnaryCall<Message, Message>, done: sendUnaryData<Message>): void => {
+function unary(handler: GrpcHandler, options: GrpcServerOptions, peerOf: PeerOf) {
+  return (call: ServerUnaryCall<GrpcMessage, GrpcMessage>, done: sendUnaryData<GrpcMessage>): void => {
     answer(handler, { peer: peerOf(call.getPeer()), request: call.request, messages: nothing() }, options, done);
   };
 }
 
-function receiving(handler: DataHandler, options: DataServerOptions, peerOf: PeerOf) {
-  return (call: ServerReadableStream<Message, Message>, done: sendUnaryData<Message>): void => {
+function receiving(handler: GrpcHandler, options: GrpcServerOptions, peerOf: PeerOf) {
+  return (call: ServerReadableStream<GrpcMessage, GrpcMessage>, done: sendUnaryData<GrpcMessage>): void => {
     const messages = (async function* () {
       try {
-        yield* moving(call as AsyncIterable<Message>, options.idleTimeoutMs);
+        yield* moving(call as AsyncIterable<GrpcMessage>, options.idleTimeoutMs);
       } catch (error) {
         if (error instanceof CodedError) throw error;
         throw call.cancelled ? gone() : error;
@@ -223,7 +215,7 @@ function receiving(handler: DataHandler, options: DataServerOptions, peerOf: Pee
 }
 
 /** Messages of a client. Throws `RequestTimeout` when none comes for too long. */
-async function* moving(source: AsyncIterable<Message>, idleMs = IDLE_MS): AsyncGenerator<Message> {
+async function* moving(source: AsyncIterable<GrpcMessage>, idleMs = IDLE_MS): AsyncGenerator<GrpcMessage> {
   const messages = source[Symbol.asyncIterator]();
   let timer: NodeJS.Timeout | undefined;
   for (;;) {
@@ -249,17 +241,17 @@ function stalled(what: string, idleMs: number): CodedError {
   return new CodedError("RequestTimeout", `${what} for ${idleMs} ms`);
 }
 
-function answer(handler: DataHandler, call: DataCall, options: DataServerOptions, done: sendUnaryData<Message>): void {
+function answer(handler: GrpcHandler, call: GrpcCall, options: GrpcServerOptions, done: sendUnaryData<GrpcMessage>): void {
   Promise.resolve()
-    .then(() => handler(call) as Promise<Message>)
+    .then(() => handler(call) as Promise<GrpcMessage>)
     .then(
       (reply) => done(null, reply),
       (error: unknown) => done(wire(options.failure(error))),
     );
 }
 
-function sending(handler: DataHandler, options: DataServerOptions, peerOf: PeerOf, cut: (address: string) => void) {
-  return (call: ServerWritableStream<Message, Message>): void => {
+function sending(handler: GrpcHandler, options: GrpcServerOptions, peerOf: PeerOf, cut: (address: string) => void) {
+  return (call: ServerWritableStream<GrpcMessage, GrpcMessage>): void => {
     const over = new AbortController();
     call.on("cancelled", () => over.abort());
     const run = async (): Promise<void> => {
@@ -267,7 +259,7 @@ function sending(handler: DataHandler, options: DataServerOptions, peerOf: PeerO
         peer: peerOf(call.getPeer()),
         request: call.request,
         messages: nothing(),
-      }) as AsyncIterable<Message>;
+      }) as AsyncIterable<GrpcMessage>;
       for await (const reply of replies) {
         if (over.signal.aborted) return;
         if (!call.write(reply)) await taken(call, over.signal, options.idleTimeoutMs);
@@ -284,7 +276,7 @@ function sending(handler: DataHandler, options: DataServerOptions, peerOf: PeerO
 }
 
 /** Resolves when the client has taken what was written. Throws `RequestTimeout` when it takes too long, and when it has left. */
-async function taken(call: ServerWritableStream<Message, Message>, over: AbortSignal, idleMs = IDLE_MS): Promise<void> {
+async function taken(call: ServerWritableStream<GrpcMessage, GrpcMessage>, over: AbortSignal, idleMs = IDLE_MS): Promise<void> {
   const ended = new AbortController();
   const end = (): void => ended.abort();
   const timer = setTimeout(end, idleMs);
@@ -299,8 +291,8 @@ async function taken(call: ServerWritableStream<Message, Message>, over: AbortSi
   }
 }
 
-function wire({ code, message, metadata }: DataFailure): Partial<ServiceError> {
-  const trailers = new (grpc().Metadata)();
+function wire({ code, message, metadata }: GrpcFailure): Partial<ServiceError> {
+  const trailers = new Metadata();
   for (const [name, value] of Object.entries(metadata)) trailers.set(name, value);
   return { code, details: message, metadata: trailers };
 }

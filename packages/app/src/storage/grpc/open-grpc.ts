@@ -1,13 +1,13 @@
-import type { Socket } from "node:net";
-import {
-  type DataHandler,
-  type DataServer,
-  type DataServices,
-  type Message,
-  openDataServer,
-} from "@seneschal/adapters/grpc-storage";
 import type { Logger } from "@seneschal/adapters/logging";
-import { storageError } from "@seneschal/core/storage";
+import {
+  type GrpcHandler,
+  type GrpcMessage,
+  type GrpcServer,
+  type GrpcServerOptions,
+  type GrpcTls,
+  type ServeGrpc,
+  storageError,
+} from "@seneschal/core/storage";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { StorageNode } from "../node.ts";
@@ -28,20 +28,21 @@ export interface GrpcOptions {
   readonly host: string;
   readonly port: number;
   /** PEM. Absent: plaintext on loopback, where everybody is everybody. */
-  readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
+  readonly tls?: GrpcTls;
   /** Path of the revocation list. */
   readonly crl?: string;
   /** Bytes of one object; default 5 GiB. */
   readonly maxObjectBytes?: number;
   /** How long a body may stand still, on its way in or out; default 60,000. */
   readonly idleTimeoutMs?: number | undefined;
+  readonly serveGrpc: ServeGrpc;
 }
 
-type Calls = Readonly<Record<string, DataHandler>>;
-type Services = { readonly [S in keyof DataServices]?: Calls };
+type Calls = Readonly<Record<string, GrpcHandler>>;
+type Services = GrpcServerOptions["handlers"];
 
 /** Serves the data path: objects for tenants, fragments for nodes, devices, shards and tenants' keys for cluster admins. */
-export function serveGrpc(options: GrpcOptions): Promise<DataServer> {
+export function openDataPort(options: GrpcOptions): Promise<GrpcServer> {
   const { node, maxObjectBytes } = options;
   return serve(options, "grpc", (auth) => ({
     "seneschal.storage.v1.ObjectService": guarded(auth, objectCalls(node.objects, auth, maxObjectBytes)),
@@ -52,7 +53,7 @@ export function serveGrpc(options: GrpcOptions): Promise<DataServer> {
 }
 
 /** Serves the peers' port: how this node is, the cluster's log, the key manager. */
-export function servePeers(options: Omit<GrpcOptions, "maxObjectBytes">): Promise<DataServer> {
+export function openPeersPort(options: Omit<GrpcOptions, "maxObjectBytes">): Promise<GrpcServer> {
   const { node } = options;
   return serve(options, "raft", (auth) => ({
     "seneschal.storage.v1.PeerService": peerCalls(node, auth),
@@ -61,11 +62,11 @@ export function servePeers(options: Omit<GrpcOptions, "maxObjectBytes">): Promis
   }));
 }
 
-async function serve(
+function serve(
   options: GrpcOptions,
   transport: "grpc" | "raft",
   servicesWith: (auth: PeerAuth) => Services,
-): Promise<DataServer> {
+): Promise<GrpcServer> {
   const { node, log, tls } = options;
   const { context } = node;
   const revocations =
@@ -87,7 +88,7 @@ async function serve(
   });
   const services = servicesWith(auth);
   const known = new Set(["", "grpc.health.v1.Health", ...Object.keys(services)]);
-  const health: DataHandler = async (call) => {
+  const health: GrpcHandler = async (call) => {
     await auth.authenticate(call.peer);
     const service = call.request["service"] ?? "";
     if (!known.has(service as string)) throw storageError("NotFound", "no such service", { field: "service" });
@@ -96,21 +97,30 @@ async function serve(
   const measured = Object.fromEntries(
     Object.entries(services).map(([name, calls]) => [name, observe(calls, log, metered.has(name) ? metering(context) : idle)]),
   );
-  const server = await openDataServer({
+  const labels = { transport };
+  return options.serveGrpc({
     host: options.host,
     port: options.port,
     ...(tls === undefined ? {} : { tls }),
     handlers: { ...measured, "grpc.health.v1.Health": { Check: health } },
     failure: grpcFailure,
     ...(options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }),
-    onConnection: (socket) => watch(context, node.connections, transport, socket),
+    onConnections(open) {
+      node.connections.set(transport, open);
+      // HTTP/2 keeps one connection for all calls: open is active.
+      context.metrics.transportActive.set(labels, open);
+    },
+    onTraffic({ received, sent }) {
+      context.metrics.transportBytes.inc({ ...labels, direction: "rx" }, received);
+      context.metrics.transportBytes.inc({ ...labels, direction: "tx" }, sent);
+    },
+    onConnectionError: (kind) => context.metrics.transportErrors.inc({ ...labels, kind }),
     onHandshakeError(error, address) {
-      context.metrics.transportErrors.inc({ transport, kind: "handshake" });
+      context.metrics.transportErrors.inc({ ...labels, kind: "handshake" });
       log.warn({ error, peer: address }, "the handshake failed");
       auth.refuse("handshake", address);
     },
   });
-  return server;
 }
 
 /** Requests of clients; what nodes ask each other is no gateway's request. */
@@ -146,12 +156,12 @@ function observe(handlers: Calls, log: Logger, meter: Meter): Calls {
       settle(failure?.code ?? 0);
     };
   };
-  const wrap = (method: string, handler: DataHandler): DataHandler => {
+  const wrap = (method: string, handler: GrpcHandler): GrpcHandler => {
     if (!streaming.has(method))
       return async (call) => {
         const end = begin(method);
         try {
-          const reply = await (handler(call) as Promise<Message>);
+          const reply = await (handler(call) as Promise<GrpcMessage>);
           end();
           return reply;
         } catch (error) {
@@ -163,7 +173,7 @@ function observe(handlers: Calls, log: Logger, meter: Meter): Calls {
       const end = begin(method);
       let failure: unknown;
       try {
-        yield* handler(call) as AsyncIterable<Message>;
+        yield* handler(call) as AsyncIterable<GrpcMessage>;
       } catch (error) {
         failure = error;
         throw error;
@@ -174,20 +184,4 @@ function observe(handlers: Calls, log: Logger, meter: Meter): Calls {
     };
   };
   return Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, wrap(method, handler)]));
-}
-
-function watch({ metrics }: StorageContext, connections: Map<string, number>, transport: "grpc" | "raft", socket: Socket): void {
-  const labels = { transport };
-  const show = (change: number): void => {
-    connections.set(transport, (connections.get(transport) ?? 0) + change);
-    // HTTP/2 keeps one connection for all calls: open is active.
-    metrics.transportActive.set(labels, connections.get(transport) ?? 0);
-  };
-  show(1);
-  socket.on("error", (error: NodeJS.ErrnoException) => metrics.transportErrors.inc({ ...labels, kind: error.code ?? "error" }));
-  socket.on("close", () => {
-    metrics.transportBytes.inc({ ...labels, direction: "rx" }, socket.bytesRead);
-    metrics.transportBytes.inc({ ...labels, direction: "tx" }, socket.bytesWritten);
-    show(-1);
-  });
 }

@@ -1,0 +1,2 @@
+export { adminService, serveAdminService } from "./scheduler-server.ts";
+export { serveGrpc } from "./storage-server.ts";
