@@ -9,6 +9,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { type Contract, docsContract, sealContract } from "@seneschal/contract";
 import { middleware } from "@seneschal/server-express";
 import { plugin } from "@seneschal/server-fastify";
+import { serveGrpc } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import express from "express";
 import fastify from "fastify";
@@ -89,7 +90,7 @@ async function world(mount: Mount) {
     gateway: gatewayService(dir),
     governance: governanceService(dir),
     scheduler: schedulerService(),
-    storage: storageService(dir, { serveS3 }),
+    storage: storageService(dir, { serveS3, serveGrpc }),
   };
   const services = {
     gateway: await assembleService(definitions.gateway, limited({ ...config.gateway, auth }), { log }),

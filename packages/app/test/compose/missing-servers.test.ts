@@ -20,7 +20,10 @@ const rows: readonly (readonly [setting: string, settings: object])[] = [
   ["storage", { services: ["storage"], storage: memory }],
   [
     "storage.nfs.exports",
-    { services: ["storage"], storage: { ...memory, nfs: { exports: [{ path: "/a", tenant: "a", bucket: "a-b" }] } } },
+    {
+      services: ["storage"],
+      storage: { ...memory, nfs: { exports: [{ path: "/a", tenant: "a", bucket: "a-b", clients: ["127.0.0.1"] }] } },
+    },
   ],
   ["storage.grpc", { services: ["storage"], storage: { ...memory, grpc: { insecure: true } } }],
   ["scheduler.grpc.enabled", { services: ["scheduler"], scheduler: { storage: { kind: "memory" }, grpc: { enabled: true } } }],
