@@ -128,7 +128,7 @@ module.exports = {
       severity: "error",
       comment: "clients are adapters, servers a package; what they are described by is loaded there",
       from: { path: "^packages/app/src/" },
-      to: { path: "node_modules/@grpc/" },
+      to: { path: "(^|node_modules/)@grpc/" },
     },
     {
       name: "servers-know-the-contract",
