@@ -84,7 +84,8 @@ describe("whatever services do by time", () => {
       ])
       .map(([, name = ""]) => name.replace(/\$\{(\w+)\}/g, (_, variable: string) => variable.toUpperCase()));
     // What one node of a storage cluster does for all is a table by name.
-    const table = /const coordination[^{]*\{([\s\S]*?)\n {2}\};/.exec(code("packages/app/src/storage/node.ts"))?.[1] ?? "";
+    const table =
+      /const coordination[^{]*\{([\s\S]*?)\n {2}\};/.exec(code("packages/app/src/storage/jobs/open-rounds.ts"))?.[1] ?? "";
     const coordination = [...table.matchAll(/^ {4}(?:async )?(?:"([^"]+)"|(\w+))(?:\(|:)/gm)].map(
       ([, text, word]) => text ?? word ?? "",
     );

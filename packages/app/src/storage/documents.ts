@@ -1,4 +1,4 @@
-import type { BucketUsage, ObjectNotice, ObjectVersion, UploadPart } from "@seneschal/core/storage";
+import type { BucketUsage, ObjectNotice, ObjectVersion, Tenant, UploadPart } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
@@ -82,15 +82,7 @@ export interface UsageDoc extends BucketUsage, JsonObject {
   };
 }
 
-export interface TenantDoc extends JsonObject {
-  readonly id: string;
-  /** `shredding`: cut off, but its key service has not confirmed yet that the key is destroyed. */
-  readonly state: "active" | "shredding" | "shredded";
-  /** The tenant's key-encryption key, sealed by the tenant's key service. */
-  readonly kek: string;
-  readonly dedup: boolean;
-  readonly created_at: number;
-}
+export type TenantDoc = Tenant & JsonObject;
 
 /** A time that a client set, seconds and nanoseconds. */
 export type SetTime = readonly [seconds: number, nanoseconds: number];

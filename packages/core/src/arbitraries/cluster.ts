@@ -1,5 +1,12 @@
 import fc from "fast-check";
-import type { ClusterCommand } from "../storage/index.ts";
+import {
+  type ClusterCommand,
+  type ClusterState,
+  emptyCluster,
+  type MaintenanceRequest,
+  stepCluster,
+  type TenantCommand,
+} from "../storage/index.ts";
 
 /** The command by which a node joins under `id`. */
 export const joinOf = (id: string): ClusterCommand => ({
@@ -23,4 +30,88 @@ export const clusterCommands: fc.Arbitrary<ClusterCommand> = fc.oneof(
   fc.record({ kind: fc.constantFrom("shard.promote" as const, "shard.demote" as const, "shard.abort" as const), id: shard }),
   fc.record({ kind: fc.constant("shard.leader" as const), id: shard, from: id, leader: id }),
   fc.record({ kind: fc.constant("key.rotate" as const), epoch: fc.nat(5) }),
+);
+
+const pool = fc.constantFrom("fast", "slow", "gone");
+const device = fc.constantFrom("d1", "d2", "d3", "d4", "d9");
+
+/** Any command to pools and devices, beside those of {@link clusterCommands}. */
+const deviceCommands: fc.Arbitrary<ClusterCommand> = fc.oneof(
+  fc.record({
+    kind: fc.constant("pool.create" as const),
+    id: fc.constantFrom("fast", "slow"),
+    class: fc.constant("ssd" as const),
+  }),
+  fc.record({
+    kind: fc.constant("device.add" as const),
+    device: fc.record({ id: device, node: id, pool, class: fc.constant("ssd" as const), capacityBytes: fc.constant(1000) }),
+  }),
+  fc.record({
+    kind: fc.constant("device.event" as const),
+    id: device,
+    event: fc.oneof(
+      fc.record({ kind: fc.constantFrom("degrade" as const, "lost" as const, "fail" as const), reason: fc.constant("why") }),
+      fc.record({ kind: fc.constantFrom("complete" as const, "remove" as const), references: fc.constant(0) }),
+      fc.record({
+        kind: fc.constant("evacuate" as const),
+        trigger: fc.constant("operator" as const),
+        targets: fc.constant(9),
+        needed: fc.constant(1),
+        reason: fc.constant("why"),
+      }),
+    ),
+  }),
+  fc.record({ kind: fc.constant("device.delete" as const), id: device }),
+);
+
+const durability = { kind: "replication", copies: 2 } as const;
+const beginning: readonly ClusterCommand[] = [
+  ...["n1", "n2", "n3", "n4"].map(joinOf),
+  { kind: "pool.create", id: "fast", class: "ssd", durability },
+  ...["d1", "d2", "d3", "d4"].map((name) => {
+    const added = { id: name, node: name.replace("d", "n"), pool: "fast", class: "ssd", capacityBytes: 1000 } as const;
+    return { kind: "device.add", device: added } as const;
+  }),
+  { kind: "shards.init", nodes: 2 },
+];
+
+/** Any state that a cluster of up to four nodes with devices comes to. */
+export const clusterStates: fc.Arbitrary<ClusterState> = fc
+  .array(fc.oneof(clusterCommands, deviceCommands), { maxLength: 30 })
+  .map((commands) =>
+    [...beginning, ...commands].reduce<ClusterState>((state, command, now) => {
+      const step = stepCluster(state, command, now);
+      return step.ok ? step.state : state;
+    }, emptyCluster),
+  );
+
+/** Anything that maintenance may be asked to begin. */
+export const maintenanceRequests: fc.Arbitrary<MaintenanceRequest> = fc.oneof(
+  fc.record({
+    kind: fc.constant("scrub" as const),
+    scope: fc.oneof(
+      fc.constant({ kind: "cluster" as const }),
+      fc.record({ kind: fc.constant("pool" as const), id: pool }),
+      fc.record({ kind: fc.constant("device" as const), id: device }),
+    ),
+  }),
+  fc.constant<MaintenanceRequest>({ kind: "backup", params: {} }),
+  fc.constant<MaintenanceRequest>({ kind: "restore", params: { snapshot_id: "s" }, defaultPool: "fast" }),
+  fc.record({ kind: fc.constant("rebalance" as const), pool }),
+  fc.constant<MaintenanceRequest>({ kind: "gc" }),
+  fc.record({ kind: fc.constant("drain" as const), node: id }),
+  fc.record({ kind: fc.constant("evacuation" as const), device, reason: fc.constant("asked") }),
+);
+
+/** Anything that happens to one tenant. */
+export const tenantCommands: fc.Arbitrary<TenantCommand> = fc.oneof(
+  fc.record({
+    kind: fc.constant("create" as const),
+    id: fc.constant("acme"),
+    kek: fc.constantFrom("one", "two"),
+    dedup: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant("rotate" as const), kek: fc.constantFrom("three", "four") }),
+  fc.constant<TenantCommand>({ kind: "shred" }),
+  fc.constant<TenantCommand>({ kind: "confirm_shred" }),
 );

@@ -1,5 +1,16 @@
 export { type BucketQuota, type BucketUsage, checkBucketQuota } from "./bucket-quota.ts";
 export {
+  devicesToEmpty,
+  drainNode,
+  evacuateDevice,
+  evictNode,
+  keepDevice,
+  keepDevices,
+  keepNode,
+  removeDevice,
+  removePool,
+} from "./cluster/leave.ts";
+export {
   type ClusterLog,
   type ClusterProposal,
   type ClusterRecord,
@@ -112,6 +123,7 @@ export {
   type LifecycleVersion,
   lifecycleDue,
 } from "./lifecycle.ts";
+export { type ActiveJob, admitJob, type MaintenanceJob, type MaintenanceRequest, scopeOf } from "./maintenance/admit-job.ts";
 export {
   eventMessage,
   eventsNamed,
@@ -221,6 +233,7 @@ export {
   splitShard,
 } from "./shard/map.ts";
 export { type MigrationStep, migrationInterval, migrationLimit, migrationRefusal, nextMigrationStep } from "./shard/migration.ts";
+export { requireKey, stepTenant, type Tenant, type TenantCommand, type TenantStep } from "./tenant/step.ts";
 export { defaultTuning, type Tuning, type TuningName, type TuningProblem, tuningProblems, tuningTable } from "./tuning.ts";
 export {
   createEdges,

@@ -1,12 +1,12 @@
-import { type Device, type DeviceEvent, type DevicesSeen, judgeLeave, storageError } from "@seneschal/core/storage";
+import type { DevicesSeen } from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
-import { type Actor, nodeActor } from "../context.ts";
+import { nodeActor } from "../context.ts";
 import { takesWrites } from "../data/device-set.ts";
 import { chunkPage, countReferences } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
-/** What this node sees of devices, for {@link judgeLeave}. */
+/** What this node sees of devices, for the rules that judge who may leave. */
 export function devicesSeen({
   cluster,
   devices,
@@ -16,23 +16,6 @@ export function devicesSeen({
     reached: (d) => takesWrites(cluster.state, d) && objects.up(d.node) && devices.get(d.id) !== undefined,
     usedBytes: (d) => devices.usedBytes(d.id),
   };
-}
-
-type Why = Pick<Extract<DeviceEvent, { readonly kind: "evacuate" }>, "trigger" | "reason" | "reading">;
-
-/** Makes a device Evacuating: it takes nothing new. Throws the refusal, `EvacuationRefused` where redundancy would not hold. */
-export async function beginEvacuation(parts: MaintenanceParts, device: Device, why: Why, actor: Actor): Promise<void> {
-  const { state } = parts.cluster;
-  const pool = state.pools[device.pool];
-  if (pool === undefined) throw storageError("NotFound", `no such pool: ${device.pool}`, { field: "pool_id" });
-  const { refusal, needed, targets } = judgeLeave(state, pool, (d) => d.id === device.id, devicesSeen(parts));
-  const leaves = device.state === "Healthy" || device.state === "Degraded";
-  if (leaves && refusal !== undefined && targets >= needed)
-    throw storageError("EvacuationRefused", `device ${device.id}: evacuation ${refusal}`, { device: device.id });
-  await parts.cluster.propose(
-    { kind: "device.event", id: device.id, event: { kind: "evacuate", targets, needed, ...why } },
-    actor,
-  );
 }
 
 /**

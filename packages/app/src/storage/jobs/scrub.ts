@@ -4,8 +4,8 @@ import {
   inScope,
   orphanExpired,
   type ScrubReport,
-  type ScrubScope,
   scopeKey,
+  scopeOf,
 } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
@@ -13,12 +13,6 @@ import { commit, nodeActor } from "../context.ts";
 import type { ChunkDoc } from "../documents.ts";
 import { chunkPage } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
-
-/** The scope in a job's parameters. */
-export function scopeOf(params: JsonObject): ScrubScope {
-  const kind = params["scope"];
-  return kind === "pool" || kind === "device" ? { kind, id: params["id"] as string } : { kind: "cluster" };
-}
 
 /**
  * Reads and checksums every fragment in scope, rebuilds what parity allows, reports the rest; then compares what the

@@ -1,5 +1,5 @@
 import { type Breaker, openBreaker } from "@seneschal/adapters/http";
-import { storageError } from "@seneschal/core/storage";
+import { requireKey, stepTenant, storageError, type Tenant, type TenantCommand } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
@@ -128,16 +128,29 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
     return { doc: found.doc as TenantDoc, version: found.version };
   };
 
-  const refuseShredded = ({ state }: TenantDoc, tenant: string): void => {
-    if (state === "shredded") throw storageError("CryptoShredComplete", "the tenant's key was destroyed", { tenant });
-    if (state === "shredding") throw storageError("CryptoShredComplete", "the tenant's key is being destroyed", { tenant });
+  /** Commits a step of a tenant with what the audit log calls it; `undefined`: it is so already, `false`: the tenant changed meanwhile. */
+  const step = async (
+    { doc, version }: { readonly doc: Tenant | undefined; readonly version: number },
+    command: TenantCommand,
+    actor: Actor,
+  ): Promise<boolean | undefined> => {
+    const next = stepTenant(doc, command, context.clock.now());
+    if (next === undefined) return undefined;
+    const { tenant, action } = next;
+    const { ok } = await commit(context.store, {
+      puts: [{ coll: "storage_tenants", id: tenant.id, doc: { ...tenant }, ifVersion: version }],
+      audit: [{ stream: "storage", event: { action, tenant: tenant.id, actor: actor.id, source: actor.source } }],
+    });
+    return ok;
   };
+  const changedMeanwhile = (tenant: string) =>
+    storageError("ShardUnavailable", "the tenant changed meanwhile, try again", { tenant });
 
   const load = async (tenant: string): Promise<TenantKey> => {
     for (;;) {
       const generation = generations.get(tenant) ?? 0;
       const { doc, version } = await stored(tenant);
-      refuseShredded(doc, tenant);
+      requireKey(doc);
       const known = cache.get(tenant);
       const kept = options.vaultFor(tenant) === options.shared && known?.sealed === doc.kek ? known.key.kek : undefined;
       const kek = kept ?? (await ask(tenant, (vault) => vault.decrypt(keyName(tenant), doc.kek, aad(tenant))));
@@ -173,15 +186,8 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
       },
       destroyMs,
     );
-    const { doc, version } = await stored(tenant);
-    if (doc.state !== "shredding") return;
-    const event = { action: "tenant.crypto_shred.done", tenant, actor: actor.id, source: actor.source };
-    const result = await commit(context.store, {
-      puts: [{ coll: "storage_tenants", id: tenant, doc: { ...doc, state: "shredded" }, ifVersion: version }],
-      audit: [{ stream: "storage", event }],
-    });
-    // Another node was faster: it has said so.
-    if (!result.ok) return;
+    // Otherwise another node was faster: it has said so.
+    if ((await step(await stored(tenant), { kind: "confirm_shred" }, actor)) !== true) return;
     context.metrics.cryptoShreds.inc();
     await options.onShred(tenant, actor, true);
   };
@@ -199,12 +205,8 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
           throw new Error("round trip failed");
         return sealed;
       });
-      const doc: TenantDoc = { id: tenant, state: "active", kek, dedup, created_at: context.clock.now() };
-      const result = await commit(context.store, {
-        puts: [{ coll: "storage_tenants", id: tenant, doc, ifVersion: 0 }],
-        audit: [{ stream: "storage", event: { action: "tenant.create", tenant, actor: actor.id, source: actor.source } }],
-      });
-      if (!result.ok) throw storageError("AlreadyExists", `tenant ${tenant} exists`, { field: "tenant_id" });
+      const created = await step({ doc: undefined, version: 0 }, { kind: "create", id: tenant, kek, dedup }, actor);
+      if (created !== true) throw storageError("AlreadyExists", `tenant ${tenant} exists`, { field: "tenant_id" });
       context.emit("info", "tenant", "tenant created", { tenant, by: actor.id });
     },
     tenant: async (tenant) => (await stored(tenant)).doc,
@@ -222,32 +224,24 @@ export function createTenantKeys(context: StorageContext, options: TenantKeyOpti
       return running;
     },
     async rotate(tenant, actor) {
-      const { doc, version } = await stored(tenant);
-      refuseShredded(doc, tenant);
+      const found = await stored(tenant);
+      requireKey(found.doc);
       const kek = await ask(tenant, async (vault) => {
         await vault.rotateKey(keyName(tenant));
-        return vault.rewrap(keyName(tenant), doc.kek, aad(tenant));
+        return vault.rewrap(keyName(tenant), found.doc.kek, aad(tenant));
       });
-      const result = await commit(context.store, {
-        puts: [{ coll: "storage_tenants", id: tenant, doc: { ...doc, kek }, ifVersion: version }],
-        audit: [{ stream: "storage", event: { action: "tenant.rotate_key", tenant, actor: actor.id, source: actor.source } }],
-      });
-      if (!result.ok) throw storageError("ShardUnavailable", "the tenant changed meanwhile, try again", { tenant });
+      if ((await step(found, { kind: "rotate", kek }, actor)) === false) throw changedMeanwhile(tenant);
     },
     async check(tenant) {
       const { kek, state } = (await stored(tenant)).doc;
       if (state === "active") await ask(tenant, (vault) => vault.decrypt(keyName(tenant), kek, aad(tenant)));
     },
     async shred(tenant, actor) {
-      const { doc, version } = await stored(tenant);
-      if (doc.state === "shredded") return;
-      if (doc.state === "active") {
-        const event = { action: "tenant.crypto_shred", tenant, actor: actor.id, source: actor.source };
-        const result = await commit(context.store, {
-          puts: [{ coll: "storage_tenants", id: tenant, doc: { ...doc, state: "shredding", kek: "" }, ifVersion: version }],
-          audit: [{ stream: "storage", event }],
-        });
-        if (!result.ok) throw storageError("ShardUnavailable", "the tenant changed meanwhile, try again", { tenant });
+      const found = await stored(tenant);
+      if (found.doc.state === "shredded") return;
+      const cut = await step(found, { kind: "shred" }, actor);
+      if (cut === false) throw changedMeanwhile(tenant);
+      if (cut === true) {
         purge(tenant);
         await options.onShred(tenant, actor, false);
       }

@@ -1,0 +1,173 @@
+import { nextScrubAt } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
+import type { Background, Stoppable } from "../../platform/index.ts";
+import { coordinates, electLeaders, migrateShards, type ShardLeadParts, splitShards } from "../cluster/lead-shards.ts";
+import { watchAbsences } from "../cluster/watch-absences.ts";
+import { nodeActor } from "../context.ts";
+import type { TenantKeys } from "../keys/tenant-keys.ts";
+import type { Notifications } from "../notify/open-notifications.ts";
+import { countBucket, countsToGoOn } from "../objects/bucket-usage.ts";
+import type { Monitor } from "../watch/monitor.ts";
+import { countReferences } from "./chunk-pages.ts";
+import { collectGarbage } from "./collect-garbage.ts";
+import { expireVersions } from "./expire-versions.ts";
+import type { Maintenance, OwnMaintenance } from "./open-maintenance.ts";
+import type { MaintenanceParts } from "./parts.ts";
+import { repairUnderReplicated } from "./repair-under-replicated.ts";
+
+/** Everything periodic of a node, round by round. */
+export interface Rounds {
+  /** One round; rounds never overlap. */
+  tick(): Promise<void>;
+  start(): void;
+  /** Resolves when the last round is over. */
+  stop(): Promise<void>;
+}
+
+export interface RoundsOptions {
+  readonly parts: MaintenanceParts;
+  readonly maintenance: Pick<Maintenance & OwnMaintenance, "jobs" | "scrubUnlessRunning" | "expireBackups">;
+  readonly lead: ShardLeadParts;
+  readonly monitor: Pick<Monitor, "sample">;
+  readonly tenants: Pick<TenantKeys, "finishShreds">;
+  readonly notifications: Pick<Notifications, "watch" | "forget">;
+  readonly background: Background;
+  /** Chunks with damaged fragments that reads have met since this was asked last. */
+  readonly takeBadReads: () => number;
+  /** Between rounds, milliseconds. */
+  readonly sampleMs: number;
+  /** Nodes that must have joined before the shards are laid out. */
+  readonly expectedNodes: number;
+  /** Between two rounds that remove expired backups. */
+  readonly backupCleanupMs: number;
+  /** How long jobs that are over are remembered. */
+  readonly jobRetentionMs: number;
+}
+
+const lifecycleMs = 3_600_000;
+/** How often old changes are looked for. */
+const forgetMs = 3_600_000;
+/** A restart of a node is shorter; what it holds need not be rebuilt for that. */
+const absentAfterMs = 600_000;
+
+/** Samples what this node sees, leads the shards, and does for the cluster what one node does for all, while it is that node. */
+export function openRounds(options: RoundsOptions): Rounds {
+  const { parts, maintenance, lead, monitor, notifications, background } = options;
+  const { context, cluster } = parts;
+  const { store, clock, metrics, nodeId } = context;
+  const { up } = lead;
+
+  /** What is due once in a while: `again` gives a turn back. */
+  const turns = () => {
+    let [last, before] = [clock.now(), clock.now()];
+    return {
+      due(ms: number): boolean {
+        const now = clock.now();
+        if (now - last < ms) return false;
+        [last, before] = [now, last];
+        return true;
+      },
+      again(): void {
+        last = before;
+      },
+    };
+  };
+  const [garbage, lifecycle, changes, backups] = [turns(), turns(), turns(), turns()];
+  /** Work that failed is due again. */
+  const failed = (of: ReturnType<typeof turns>) => (error: unknown) => {
+    of.again();
+    throw error;
+  };
+  const absences = watchAbsences(absentAfterMs);
+
+  /** What one node does for the cluster, by step. */
+  const coordination: Readonly<Record<string, () => Promise<void>>> = {
+    "ended jobs": () => maintenance.jobs.forget(clock.now() - options.jobRetentionMs),
+    "shard split": () => splitShards(lead),
+    "shard migration": () => migrateShards(lead),
+    async "garbage collection"() {
+      if (!garbage.due(cluster.state.tuning.gc_interval_s * 1000)) return;
+      await collectGarbage(parts).catch((error: unknown) => {
+        if (!isCoded(error, "backup_running")) throw error;
+        garbage.again();
+      });
+    },
+    async "absent nodes"() {
+      const away = Object.values(cluster.state.nodes).filter((n) => n.state !== "Evicted" && !up(n.id));
+      const ids = away.map((n) => n.id);
+      for (const node of absences(ids, clock.now())) {
+        context.emit("error", "node", `node ${node} stays away: what it holds is rebuilt on the others`, { node });
+        await maintenance.scrubUnlessRunning({ kind: "cluster" }, { trigger: "under_replication" });
+      }
+    },
+    async lifecycle() {
+      if (!lifecycle.due(lifecycleMs)) return;
+      // As long as it takes to look at every version; nothing waits for it.
+      void background.step("expired versions", () => expireVersions(parts).catch(failed(lifecycle)));
+    },
+    notifications: () => notifications.watch(),
+    async "old changes"() {
+      if (changes.due(forgetMs)) await notifications.forget().catch(failed(changes));
+    },
+    "crypto-shred": () => options.tenants.finishShreds(),
+    repair: () => repairUnderReplicated(parts),
+    async "backup clean-up"() {
+      // A slow target holds up nothing else.
+      if (backups.due(options.backupCleanupMs))
+        void background.step("expired backups", () => maintenance.expireBackups().catch(failed(backups)));
+    },
+    async "periodic scrub"() {
+      if (clock.now() >= nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h))
+        await maintenance.scrubUnlessRunning({ kind: "cluster" }, { periodic: true });
+    },
+    /** A Failed device whose fragments have all been rebuilt elsewhere is Removed. */
+    async "failed devices"() {
+      for (const device of Object.values(cluster.state.devices))
+        if (device.state === "Failed" && (await countReferences(store, device.id)) === 0)
+          await cluster.propose({ kind: "device.event", id: device.id, event: { kind: "remove", references: 0 } }, nodeActor);
+    },
+  };
+
+  const oneRound = async (): Promise<void> => {
+    await monitor.sample();
+    const chunks = options.takeBadReads();
+    if (chunks > 0) context.emit("warning", "device", "reads met bad fragments, parity covered them", { chunks });
+    // Without quorum nothing can be led; the monitor has said so.
+    if (!cluster.status().available) return;
+    await background.step("shard layout", async () => {
+      // More nodes may have joined than this one saw when it did.
+      if (cluster.state.shards.length === 0)
+        await cluster.propose({ kind: "shards.init", nodes: options.expectedNodes }, nodeActor);
+    });
+    await background.step("shard leaders", () => electLeaders(lead));
+    const leads = coordinates(cluster.state, nodeId);
+    for (const [step, work] of Object.entries(coordination))
+      if (leads) await background.step(step, work);
+      else background.skip(step);
+    if (leads)
+      await background.each("bucket usage", countsToGoOn(store), ({ bucket, pages }) => countBucket(store, bucket, pages));
+    else {
+      for (const step of ["expired backups", "expired versions", "bucket usage"]) background.skip(step);
+      metrics.notificationsWaiting.reset();
+    }
+    await background.step("counters", () => lead.shards.save());
+  };
+
+  let timer: Stoppable | undefined;
+  let round: Promise<void> = Promise.resolve();
+  const tick = (): Promise<void> => {
+    round = round.then(oneRound, oneRound);
+    return round;
+  };
+  return {
+    tick,
+    start() {
+      timer ??= background.every("round", options.sampleMs, tick);
+      void background.step("round", tick);
+    },
+    async stop() {
+      await timer?.stop();
+      await round.catch(() => undefined);
+    },
+  };
+}
