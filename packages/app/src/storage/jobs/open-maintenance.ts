@@ -203,6 +203,8 @@ export function openMaintenance(options: MaintenanceOptions): Maintenance & OwnM
       await propose(keepNode(cluster.state, node), actor);
       await cancel("drain", (params) => params["node"] === node);
     },
-    evictNode: (node, actor) => cluster.propose(evictNode(cluster.state, node, nodeId), actor),
+    async evictNode(node, actor) {
+      await cluster.propose(evictNode(cluster.state, node, nodeId), actor);
+    },
   };
 }
