@@ -12,7 +12,11 @@ export default defineConfig({
     // Node loads the sources itself, as it does in the worker threads and processes of the tests: no second way, and a sixth of the time less.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: [...sourceOptions],
-    include: ["packages/*/test/**/*.test.ts", "tools/test/**/*.test.ts"],
+    // What the tools test is the repository itself: `npx vitest run --project tools`, as among the suites against real peers.
+    projects: [
+      { extends: true, test: { name: "packages", include: ["packages/*/test/**/*.test.ts"] } },
+      { extends: true, test: { name: "tools", include: ["tools/test/**/*.test.ts"] } },
+    ],
     exclude: ["**/test/integration/**", "**/node_modules/**"],
     setupFiles: ["./tools/fast-check-seed.ts"],
     testTimeout: 120_000,

@@ -38,6 +38,7 @@ export function drainNode(
 /** A node that was told to leave stays: what was moved stays moved. Throws `NotFound`. */
 export function keepNode(state: ClusterState, node: string): readonly ClusterCommand[] {
   checkArgument("state", state, "object");
+  checkArgument("node", node, "string");
   requireMember(state, node);
   return [{ kind: "node.state", id: node, state: "Active" }, ...keepDevices(state, node)];
 }
@@ -91,6 +92,9 @@ export function evacuateDevice(state: ClusterState, id: string, why: Why, seen: 
 
 /** A device that was being emptied stays; its automatic evacuation waits for a worse `reading`. Throws `NotFound`. */
 export function keepDevice(state: Pick<ClusterState, "devices">, id: string, reading: SmartReading): ClusterCommand {
+  checkArgument("state", state, "object");
+  checkArgument("id", id, "string");
+  checkArgument("reading", reading, "object");
   requireDevice(state, id);
   return { kind: "device.event", id, event: { kind: "cancel", reading } };
 }
