@@ -1,4 +1,4 @@
 /** What property tests of the domain need: people, and inputs of the state machines. Needs fast-check. */
 
 export { clusterCommands, clusterStates, joinOf, maintenanceRequests, tenantCommands } from "./cluster.ts";
-export { emergencyInputs, people, workspaceInputs } from "./keys.ts";
+export { emergencyInputs, ownerStates, people, workspaceInputs } from "./keys.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { EmergencyInput, Person, WorkspaceInput } from "../keys/index.ts";
+import type { EmergencyInput, OwnerState, Person, Workspace, WorkspaceInput } from "../keys/index.ts";
 
 /** People of a few ids, addresses and kinds of account, so that some are the same. */
 export const people: fc.Arbitrary<Person> = fc.record({
@@ -36,3 +36,39 @@ export const emergencyInputs: fc.Arbitrary<EmergencyInput> = fc.oneof(
   fc.constant({ kind: "verify" as const }),
   fc.constant({ kind: "complete" as const }),
 );
+
+/** What the instance of `acme`, or one that pretends to be it, may say of the workspace `w1`, in which `globex` takes part. */
+export const ownerStates: fc.Arbitrary<OwnerState> = fc
+  .record({
+    sequence: fc.integer({ min: 1, max: 9 }),
+    state_sha256: fc.constantFrom("one", "two"),
+    revision: fc.integer({ min: 1, max: 4 }),
+    dek_version: fc.integer({ min: 1, max: 3 }),
+    id: fc.constantFrom("w1", "w1", "w1", "w1", "w2"),
+    org_id: fc.constantFrom("acme", "acme", "acme", "acme", "umbrella"),
+    status: fc.constantFrom("active" as const, "active" as const, "archived" as const),
+    crk_protected: fc.boolean(),
+    expires_at: fc.constantFrom(null, "2026-02-01T00:00:00.000Z"),
+    members: fc.constantFrom(["globex"], ["globex", "initech"], ["globex", "initech"], ["initech"], ["globex", "globex"], []),
+    owner: fc.constantFrom("acme", "acme", "acme", "umbrella"),
+    group_bindings: fc.dictionary(fc.constantFrom("acme", "globex", "initech"), fc.constantFrom("g1", "g9")),
+  })
+  .map(({ sequence, state_sha256, members, owner, ...told }) => {
+    const joined_at = "2026-01-01T00:00:00.000Z";
+    const workspace: Workspace = {
+      ...told,
+      name: "n",
+      classification: "CONFIDENTIAL",
+      mode: "standard",
+      purpose: "p",
+      participants: [
+        { org_id: owner, role: "owner", joined_at },
+        ...members.map((org_id) => ({ org_id, role: "participant" as const, joined_at })),
+      ],
+      dek_created_at: joined_at,
+      created_by: "ada",
+      created_at: joined_at,
+      updated_at: joined_at,
+    };
+    return { workspace, sequence, state_sha256 };
+  });

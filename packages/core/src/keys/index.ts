@@ -213,10 +213,20 @@ export {
   recoveryTypes,
   stepRecovery,
 } from "./recovery/step.ts";
+export { isTimelyConsent } from "./replica/consent.ts";
+export {
+  type Followed,
+  type FollowFacts,
+  followOwner,
+  type OwnerState,
+  participationBegan,
+  type ReplicaEvent,
+} from "./replica/follow.ts";
 export {
   type Judgement,
   judgePush,
   type Offer,
+  offerOf,
   type Push,
   type Replica,
   type ReplicaStage,
@@ -225,6 +235,16 @@ export {
   requireRevision,
   retirePolicies,
 } from "./replica/judge.ts";
+export {
+  answerOffer,
+  type OfferRoute,
+  type OfferState,
+  type OfferStep,
+  receiveOffer,
+  repeatOffer,
+  requireOpenOffer,
+} from "./replica/offer.ts";
+export { followPolicies, type PolicyVersion } from "./replica/policies.ts";
 export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation/policy.ts";
 export {
   attemptAt,

@@ -16,6 +16,13 @@ export interface Offer {
   readonly crk_protected: boolean;
 }
 
+/** What of a workspace is told to who is invited. */
+export function offerOf(workspace: Offer): Offer {
+  checkArgument("workspace", workspace, "object");
+  const { name, classification, mode, purpose, crk_protected } = workspace;
+  return { name, classification, mode, purpose, crk_protected };
+}
+
 /** A partner's record of a workspace that another instance owns: how far it followed the owner, and what it answered. */
 export interface Replica {
   readonly workspace_id: string;

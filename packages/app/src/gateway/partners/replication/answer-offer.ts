@@ -1,5 +1,13 @@
 import type { Principal } from "@seneschal/contract";
-import { invalidField, notFound, type Replica, refusal, stepInvitation, timestamp } from "@seneschal/core/keys";
+import {
+  answerOffer,
+  invalidField,
+  notFound,
+  type OfferStep,
+  type Replica,
+  refusal,
+  requireOpenOffer,
+} from "@seneschal/core/keys";
 import type { Call, GatewayUnit, SignedRequest } from "../../ground/index.ts";
 import { groups } from "../../people/index.ts";
 import { admitCaller, checkWorkspaceSignature, invitations } from "../../workspaces/index.ts";
@@ -30,20 +38,15 @@ export async function acceptOffer(
     const replica = await openOffer(unit, workspace, principal.org);
     const invitation = await unit.get(invitations, receivedId(replica));
     if (invitation === undefined) throw notFound("workspace");
-    const accepted = stepInvitation(invitation, "accept", now);
+    const { group_id } = request;
+    const accepted = answerOffer(replica, invitation, { accept: true, group_id }, now);
     const facts = { id: workspace, crk_protected: replica.offer.crk_protected };
     await checkWorkspaceSignature(services, unit, facts, "workspace.accept", request);
-    const { group_id } = request;
     if (group_id !== null && (await unit.get(groups, group_id))?.org_id !== principal.org) {
       throw invalidField("group_id", "no such group");
     }
-    unit.put(invitations, invitation.id, accepted);
-    const next: Replica = { ...replica, stage: "accepted", group_id, updated_at: timestamp(now) };
-    unit.put(replicas, replicaId(workspace, principal.org), next);
     await admitCaller(services, unit, workspace);
-    const metadata = { org_id: principal.org, owner_org_id: replica.owner_org_id, invitation_id: invitation.id };
-    unit.record({ type: "workspace.invite.accept", workspace, metadata });
-    return queueAnswer(services, unit, next);
+    return keepAnswer(services, unit, accepted);
   });
   const outcome = await deliverDispatch(services, id, now);
   if (outcome.kind === "refused") {
@@ -64,11 +67,7 @@ export async function declineOffer(services: PartnerServices, call: Call, worksp
     const replica = await openOffer(unit, workspace, principal.org);
     const invitation = await unit.get(invitations, receivedId(replica));
     if (invitation === undefined) throw notFound("workspace");
-    unit.put(invitations, invitation.id, stepInvitation(invitation, "decline", now));
-    const next: Replica = { ...replica, stage: "declined", updated_at: timestamp(now) };
-    unit.put(replicas, replicaId(workspace, principal.org), next);
-    unit.record({ type: "workspace.invite.decline", workspace, metadata: { invitation_id: invitation.id } });
-    return queueAnswer(services, unit, next);
+    return keepAnswer(services, unit, answerOffer(replica, invitation, { accept: false }, now));
   });
   await deliverDispatch(services, id, now);
 }
@@ -76,13 +75,17 @@ export async function declineOffer(services: PartnerServices, call: Call, worksp
 /** The offer that still waits for an answer, of a federation that is active. */
 async function openOffer(unit: GatewayUnit, workspace: string, org: string): Promise<Replica> {
   const replica = await unit.get(replicas, replicaId(workspace, org));
-  if (replica === undefined || replica.stage === "declined") throw notFound("workspace");
-  if (replica.stage !== "offered") throw refusal("CONFLICT", "the organisation already takes part");
+  if (replica === undefined) throw notFound("workspace");
+  requireOpenOffer(replica);
   await federationOf(unit, replica.federation_id);
   return replica;
 }
 
-function queueAnswer(services: PartnerServices, unit: GatewayUnit, replica: Replica): Promise<string> {
+/** The answer stands here, and is on its way to the owner. */
+function keepAnswer(services: PartnerServices, unit: GatewayUnit, { invitation, replica, event }: OfferStep): Promise<string> {
   const { org_id, federation_id, workspace_id } = replica;
+  unit.put(invitations, invitation.id, invitation);
+  unit.put(replicas, replicaId(workspace_id, org_id), replica);
+  unit.record(event);
   return queueDispatch(services, unit, { kind: "answer", org_id, federation_id, workspace_id });
 }

@@ -1,5 +1,5 @@
 import type { PeerState } from "@seneschal/contract/gateway";
-import { type Invitation, isPast, judgePush, milliseconds, type Replica, refusal, timestamp } from "@seneschal/core/keys";
+import { judgePush, type Replica, receiveOffer, refusal, repeatOffer } from "@seneschal/core/keys";
 import { type GatewayUnit, isLocal } from "../../ground/index.ts";
 import { invitations, workspaces } from "../../workspaces/index.ts";
 import { requireRoomForOffer } from "../federation/budgets.ts";
@@ -62,10 +62,7 @@ export async function applyState(
   }
 }
 
-/**
- * An invitation from elsewhere; told again, only what it says of the workspace may have changed. It keeps its id if nothing
- * here has it, begins when it comes, and ends no later than one of ours would; who invited is the owner's word. One that is over is nothing to keep.
- */
+/** An invitation from elsewhere, which keeps its id if nothing here has it; or the one that is known, told again. */
 async function takeOffer(
   services: PartnerServices,
   unit: GatewayUnit,
@@ -74,46 +71,19 @@ async function takeOffer(
   state: PeerState,
 ): Promise<void> {
   if (state.stage !== "offered") return;
-  const { workspace_id, sequence, workspace: offer, invitation } = state;
-  const { id: federation_id, org_id: org, partner_org_id: owner_org_id } = federation;
+  const { workspace_id, invitation } = state;
+  const { id: federation_id, org_id, partner_org_id: owner_org_id } = federation;
   const { now } = unit.call;
-  const at = timestamp(now);
   if (known !== undefined) {
-    unit.put(replicas, replicaId(workspace_id, org), { ...known, offer, sequence, updated_at: at });
+    unit.put(replicas, replicaId(workspace_id, org_id), repeatOffer(known, state, now));
     return;
   }
-  if (isPast(invitation.expires_at, now)) return;
-  await requireRoomForOffer(services, unit, federation);
   const free = (await unit.get(invitations, invitation.id)) === undefined;
-  const id = free ? invitation.id : services.newId(now);
-  const expires_at = timestamp(Math.min(milliseconds(invitation.expires_at), now + services.config.lifetimes.invitation));
-  const received: Invitation = {
-    id,
-    workspace_id,
-    org_id: org,
-    invited_by: `${owner_org_id}/${invitation.invited_by}`,
-    status: "pending",
-    created_at: at,
-    updated_at: at,
-    expires_at,
-    responded_at: null,
-  };
-  unit.insert(invitations, id, received);
-  unit.put(replicas, replicaId(workspace_id, org), {
-    workspace_id,
-    org_id: org,
-    owner_org_id,
-    federation_id,
-    invitation_id: invitation.id,
-    received_id: id,
-    group_id: null,
-    offer,
-    offer_until: expires_at,
-    stage: "offered" as const,
-    sequence,
-    created_at: at,
-    updated_at: at,
-  });
-  const metadata = { org_id: org, owner_org_id, invitation_id: id };
-  unit.record({ type: "workspace.invite", org, workspace: workspace_id, metadata });
+  const facts = { id: free ? invitation.id : services.newId(now), lifetime: services.config.lifetimes.invitation };
+  const received = receiveOffer({ federation_id, org_id, owner_org_id }, state, facts, now);
+  if (received === undefined) return;
+  await requireRoomForOffer(services, unit, federation);
+  unit.insert(invitations, received.invitation.id, received.invitation);
+  unit.put(replicas, replicaId(workspace_id, org_id), received.replica);
+  unit.record(received.event);
 }

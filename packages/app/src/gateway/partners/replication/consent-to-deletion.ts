@@ -1,5 +1,5 @@
 import type { Principal } from "@seneschal/contract";
-import { lifetimes, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
+import { isTimelyConsent, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
 import { bodyHash, type OperationPayload, operationBytes } from "@seneschal/crypto/signing";
 import { bytes, type Call, type GatewayUnit, type SignedRequest, signedBody } from "../../ground/index.ts";
 import {
@@ -18,7 +18,6 @@ import { deliverDispatch } from "./deliver-dispatch.ts";
 import { queueDispatch } from "./queue-dispatch.ts";
 
 const OPERATION = "workspace.delete";
-const CLOCK_SKEW = 60_000;
 
 /**
  * A participant's consent to the deletion of a workspace that another instance owns: signed by its root key over the workspace's
@@ -96,11 +95,9 @@ export function takeConsent(
   if (payload.body_sha256 !== bodyHash({ revision, state_sha256 })) {
     throw refusal("STATE_CONFLICT", "the workspace changed since it was signed", { revision });
   }
-  // In seconds, as signed. The way to here may take a while; the clocks of two instances may differ a little.
-  const [iat, exp] = [payload.iat * 1000, payload.exp * 1000];
-  const timely =
-    iat <= now + CLOCK_SKEW && exp > iat && exp - iat <= lifetimes.signingRequestMax && now <= exp + lifetimes.consentTransit;
-  if (!timely) throw refusal("SIGNATURE_EXPIRED", "the consent was signed too long ago, or for too long", { revision });
+  if (!isTimelyConsent(payload, now)) {
+    throw refusal("SIGNATURE_EXPIRED", "the consent was signed too long ago, or for too long", { revision });
+  }
   const crk = keysOfPartner(federation)?.crk;
   const meant =
     payload.op === OPERATION &&

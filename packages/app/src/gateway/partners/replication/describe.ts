@@ -1,5 +1,5 @@
-import type { PeerState, ReplicatedWorkspace } from "@seneschal/contract/gateway";
-import type { Offer, Share, Workspace } from "@seneschal/core/keys";
+import type { PeerState } from "@seneschal/contract/gateway";
+import { offerOf, type Share } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { invitations, replicatedPolicies, replicatedWorkspace, sealKeys, workspaces } from "../../workspaces/index.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
@@ -32,8 +32,4 @@ export async function describeShare(services: PartnerServices, unit: GatewayUnit
   const policies = await replicatedPolicies(unit, workspace_id);
   const deks = sealed[recipient.org] ?? "";
   return { workspace_id, sequence, stage: "shared", workspace: replicatedWorkspace(workspace), policies, deks };
-}
-
-export function offerOf({ name, classification, mode, purpose, crk_protected }: Workspace | ReplicatedWorkspace): Offer {
-  return { name, classification, mode, purpose, crk_protected };
 }

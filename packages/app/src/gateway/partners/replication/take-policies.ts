@@ -1,5 +1,5 @@
 import type { ReplicatedPolicy } from "@seneschal/contract/gateway";
-import { type Replica, refusal, retirePolicies, timestamp } from "@seneschal/core/keys";
+import { followPolicies, type Replica, refusal, retirePolicies, timestamp } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { policies, requireCompiles } from "../../workspaces/index.ts";
@@ -49,18 +49,12 @@ export async function takePolicies(
 ): Promise<Readonly<Record<string, number>>> {
   const at = timestamp(unit.call.now);
   const { workspace_id: workspace, retired_policies: retired = {} } = replica;
-  const names = new Set(pushed.map(({ id }) => id));
-  if (names.size !== pushed.length) throw refusal("STATE_CONFLICT", "a policy is named once");
-  const gone = (await unit.list(policies, "by_workspace", [workspace])).filter(({ id }) => !names.has(id));
+  const bound = (await unit.list(policies, "by_workspace", [workspace])).filter(({ org_id }) => org_id === owner);
+  const { changed, gone } = followPolicies(bound, retired, pushed);
   await dropPolicies(unit, owner, workspace, gone);
-  for (const policy of pushed) {
+  for (const policy of changed) {
     const found = await standing(unit, owner, workspace, policy.id);
     const known = found?.known;
-    if (known !== undefined && known.version === policy.version && known.rego === policy.rego) continue;
-    const version = known?.version ?? (Object.hasOwn(retired, policy.id) ? retired[policy.id] : undefined) ?? 0;
-    if (version >= policy.version) {
-      throw refusal("STATE_CONFLICT", "versions of policies do not go back", { policy_id: policy.id });
-    }
     unit.put(policies, found?.place ?? placeOf(workspace, policy.id), {
       ...policy,
       org_id: owner,

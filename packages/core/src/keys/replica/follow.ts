@@ -1,0 +1,152 @@
+import { checkArgument, type JsonObject } from "@seneschal/kernel";
+import { invalidField, refusal } from "../codes.ts";
+import { milliseconds, timestamp } from "../time.ts";
+import { participates, type Workspace } from "../workspace/workspace.ts";
+import { offerOf, type Replica, requireRevision } from "./judge.ts";
+
+/** What an owner's instance says of its workspace. */
+export interface OwnerState {
+  /** As it is to stand here: `org_id` is the owner that it names. */
+  readonly workspace: Workspace;
+  readonly sequence: number;
+  /** SHA-256 of the workspace as it travelled, hex. */
+  readonly state_sha256: string;
+}
+
+/** What is known here of the workspace. */
+export interface FollowFacts {
+  /** Of the organisation here that takes part, which has accepted. */
+  readonly replica: Replica;
+  /** Absent before the first state. */
+  readonly existing: Workspace | undefined;
+  /** The organisation has been given keys before. */
+  readonly joined: boolean;
+  /** Other organisations here that take part. */
+  readonly others: readonly { readonly org_id: string; readonly group_id: string | null }[];
+  /** One of them has it from another instance, whose organisation has the owner's name. */
+  readonly foreign: boolean;
+  /** What every organisation here that takes part has of it. */
+  readonly siblings: readonly Pick<Replica, "revision" | "state_sha256">[];
+}
+
+/** An event of a replica for the audit log of an organisation here. */
+export interface ReplicaEvent {
+  readonly type:
+    | "workspace.join"
+    | "workspace.leave"
+    | "workspace.archive"
+    | "workspace.extend"
+    | "workspace.update"
+    | "workspace.invite"
+    | "workspace.invite.accept"
+    | "workspace.invite.decline"
+    | "key.rotate";
+  readonly org: string;
+  readonly workspace: string;
+  readonly metadata?: JsonObject;
+}
+
+/** What an owner's state comes to here. */
+export interface Followed {
+  readonly workspace: Workspace;
+  readonly replica: Replica;
+  readonly events: readonly ReplicaEvent[];
+}
+
+/**
+ * Takes over what an owner says of its workspace, as far as it may: of its own, with the organisation among the participants, never
+ * backwards, and nothing that protects is taken away. Which group opens it is for each organisation here to say. Throws `FORBIDDEN`,
+ * `CONFLICT`, `STATE_CONFLICT`, `VALIDATION_ERROR`.
+ */
+export function followOwner(facts: FollowFacts, state: OwnerState, now: number): Followed {
+  checkArgument("facts", facts, "object");
+  checkArgument("state", state, "object");
+  checkArgument("now", now, "number");
+  const { replica, existing, others } = facts;
+  const { workspace: pushed, sequence, state_sha256 } = state;
+  requireGenuine(pushed, replica);
+  const { workspace_id: id, org_id: org, owner_org_id: owner } = replica;
+  if ((existing !== undefined && existing.org_id !== owner) || facts.foreign) {
+    throw refusal("CONFLICT", "a workspace of that id exists", { workspace_id: id });
+  }
+  const { revision } = pushed;
+  for (const sibling of facts.siblings) requireRevision(sibling, { revision, state_sha256 });
+  if (existing !== undefined) requireForward(existing, pushed);
+
+  const group_bindings = { ...pushed.group_bindings };
+  for (const { org_id, group_id } of [...others, { org_id: org, group_id: replica.group_id }]) {
+    delete group_bindings[org_id];
+    if (group_id !== null) group_bindings[org_id] = group_id;
+  }
+  const { offer_until: _, ...known } = replica;
+  return {
+    workspace: { ...pushed, replica: true, group_bindings },
+    replica: {
+      ...known,
+      offer: offerOf(pushed),
+      stage: "shared",
+      sequence,
+      updated_at: timestamp(now),
+      revision,
+      state_sha256,
+    },
+    events: [...changesOf(org, facts.joined ? existing : undefined, pushed), ...leavesOf(others, existing, pushed)],
+  };
+}
+
+/** When a participation began, which orders lists here: a time of elsewhere, but not in the future. */
+export function participationBegan(workspace: Pick<Workspace, "created_at">, now: number): string {
+  checkArgument("workspace", workspace, "object");
+  checkArgument("now", now, "number");
+  const { created_at } = workspace;
+  return milliseconds(created_at) < now ? created_at : timestamp(now);
+}
+
+/** Throws unless the workspace is what its owner may speak of, with the organisation among the participants. */
+function requireGenuine(pushed: Workspace, { workspace_id, org_id, owner_org_id: owner }: Replica): void {
+  if (pushed.id !== workspace_id) throw invalidField("workspace.id", "is not the workspace's");
+  if (pushed.org_id !== owner) {
+    throw refusal("FORBIDDEN", "partners speak for their own workspaces only", { field: "workspace.owner_org_id" });
+  }
+  const orgs = pushed.participants.map((participant) => participant.org_id);
+  const owners = pushed.participants.filter(({ role }) => role === "owner");
+  if (owners.length !== 1 || owners[0]?.org_id !== owner || new Set(orgs).size !== orgs.length || !orgs.includes(org_id)) {
+    throw invalidField("workspace.participants", "expected each once, the owner and this organisation among them");
+  }
+}
+
+/** A change that was overtaken by a newer one is not taken over; what protects is not taken away. */
+function requireForward(existing: Workspace, pushed: Workspace): void {
+  requireRevision({ revision: existing.revision }, { revision: pushed.revision, state_sha256: "" });
+  if (existing.crk_protected && !pushed.crk_protected) {
+    throw refusal("STATE_CONFLICT", "the protection by root keys is never lifted");
+  }
+  if (existing.status === "archived" && pushed.status !== "archived")
+    throw refusal("STATE_CONFLICT", "an archive is never opened again");
+}
+
+function changesOf(org: string, before: Workspace | undefined, pushed: Workspace): readonly ReplicaEvent[] {
+  const of = { org, workspace: pushed.id };
+  const { revision, dek_version, org_id: owner_org_id, expires_at } = pushed;
+  if (before === undefined) return [{ type: "workspace.join", ...of, metadata: { owner_org_id, revision, dek_version } }];
+  const events: ReplicaEvent[] = [];
+  if (dek_version > before.dek_version) events.push({ type: "key.rotate", ...of, metadata: { version: dek_version } });
+  if (pushed.status !== before.status) events.push({ type: "workspace.archive", ...of });
+  if (expires_at !== before.expires_at) events.push({ type: "workspace.extend", ...of, metadata: { expires_at } });
+  if (revision > before.revision) events.push({ type: "workspace.update", ...of, metadata: { revision } });
+  return events;
+}
+
+/** What is said over one federation can end the part of another organisation here: it is told in its own log. */
+function leavesOf(others: FollowFacts["others"], before: Workspace | undefined, pushed: Workspace): readonly ReplicaEvent[] {
+  if (before === undefined) return [];
+  const { id: workspace, org_id: owner_org_id, revision } = pushed;
+  return others
+    .filter(({ org_id }) => participates(before, org_id) && !participates(pushed, org_id))
+    .map(({ org_id: org }) => ({
+      type: "workspace.leave",
+      org,
+      workspace,
+      metadata: { org_id: org, owner_org_id, revision, reason: "owner" },
+    }));
+}

@@ -1,0 +1,121 @@
+import { checkArgument } from "@seneschal/kernel";
+import { notFound, refusal } from "../codes.ts";
+import { type Invitation, invite, stepInvitation } from "../invitation/step.ts";
+import { isPast, milliseconds, type Timestamp, timestamp } from "../time.ts";
+import type { ReplicaEvent } from "./follow.ts";
+import type { Offer, Replica } from "./judge.ts";
+
+/** An invitation as the owner's instance tells of it. */
+export interface OfferState {
+  readonly workspace_id: string;
+  readonly sequence: number;
+  readonly workspace: Offer;
+  readonly invitation: { readonly id: string; readonly invited_by: string; readonly expires_at: Timestamp };
+}
+
+/** Over which federation it came, and for whom. */
+export interface OfferRoute {
+  readonly federation_id: string;
+  readonly org_id: string;
+  readonly owner_org_id: string;
+}
+
+/** What an answer, or an offer, comes to here. */
+export interface OfferStep {
+  readonly invitation: Invitation;
+  readonly replica: Replica;
+  readonly event: ReplicaEvent;
+}
+
+/** An offer told again: only what it says of the workspace may have changed. */
+export function repeatOffer(replica: Replica, state: Pick<OfferState, "workspace" | "sequence">, now: number): Replica {
+  checkArgument("replica", replica, "object");
+  checkArgument("state", state, "object");
+  const { workspace: offer, sequence } = state;
+  checkArgument("now", now, "number");
+  return { ...replica, offer, sequence, updated_at: timestamp(now) };
+}
+
+/**
+ * An invitation from elsewhere under the id that it has here. It begins when it comes, and ends no later than one of ours would (`lifetime`,
+ * milliseconds); who invited is the owner's word. `undefined`: it is over, which is nothing to keep.
+ */
+export function receiveOffer(
+  route: OfferRoute,
+  offer: OfferState,
+  facts: { readonly id: string; readonly lifetime: number },
+  now: number,
+): OfferStep | undefined {
+  checkArgument("route", route, "object");
+  checkArgument("offer", offer, "object");
+  checkArgument("facts", facts, "object");
+  checkArgument("now", now, "number");
+  const { workspace_id, sequence, invitation } = offer;
+  const { org_id, owner_org_id, federation_id } = route;
+  if (isPast(invitation.expires_at, now)) return undefined;
+  const { id } = facts;
+  const by = `${owner_org_id}/${invitation.invited_by}`;
+  const lifetime = Math.min(milliseconds(invitation.expires_at) - now, facts.lifetime);
+  const received = invite({ id, workspace_id, org: org_id, by }, now, lifetime);
+  return {
+    invitation: received,
+    replica: {
+      workspace_id,
+      org_id,
+      owner_org_id,
+      federation_id,
+      invitation_id: invitation.id,
+      received_id: id,
+      group_id: null,
+      offer: offer.workspace,
+      offer_until: received.expires_at,
+      stage: "offered",
+      sequence,
+      created_at: received.created_at,
+      updated_at: received.updated_at,
+    },
+    event: {
+      type: "workspace.invite",
+      org: org_id,
+      workspace: workspace_id,
+      metadata: { org_id, owner_org_id, invitation_id: id },
+    },
+  };
+}
+
+/** Throws unless the offer waits for an answer: `NOT_FOUND` for one that was declined, `CONFLICT` for one that was accepted. */
+export function requireOpenOffer(replica: Pick<Replica, "stage">): void {
+  checkArgument("replica", replica, "object");
+  const { stage } = replica;
+  if (stage === "declined") throw notFound("workspace");
+  if (stage !== "offered") throw refusal("CONFLICT", "the organisation already takes part");
+}
+
+/** The answer to an offer that waits for one. Throws the refusals of {@link requireOpenOffer} and of the invitation. */
+export function answerOffer(
+  replica: Replica,
+  invitation: Invitation,
+  answer: { readonly accept: true; readonly group_id: string | null } | { readonly accept: false },
+  now: number,
+): OfferStep {
+  checkArgument("replica", replica, "object");
+  checkArgument("invitation", invitation, "object");
+  checkArgument("answer", answer, "object");
+  checkArgument("now", now, "number");
+  const { org_id: org, workspace_id: workspace, owner_org_id } = replica;
+  requireOpenOffer(replica);
+  const answered = stepInvitation(invitation, answer.accept ? "accept" : "decline", now);
+  const updated_at = timestamp(now);
+  const invitation_id = invitation.id;
+  return answer.accept
+    ? {
+        invitation: answered,
+        replica: { ...replica, stage: "accepted", group_id: answer.group_id, updated_at },
+        event: { type: "workspace.invite.accept", org, workspace, metadata: { org_id: org, owner_org_id, invitation_id } },
+      }
+    : {
+        invitation: answered,
+        replica: { ...replica, stage: "declined", updated_at },
+        event: { type: "workspace.invite.decline", org, workspace, metadata: { invitation_id } },
+      };
+}
