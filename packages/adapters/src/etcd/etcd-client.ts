@@ -81,6 +81,9 @@ export class EtcdClient {
       tryMs: "number?",
       totalMs: "number?",
     });
+    if (options.tls !== undefined)
+      checkOptions("options.tls", options.tls, { caFile: "string", certFile: "string?", keyFile: "string?" });
+    if (options.auth !== undefined) checkOptions("options.auth", options.auth, { username: "string", password: "string" });
     if (options.endpoints.length === 0) throw new TypeError("no etcd endpoint is given");
     for (const endpoint of options.endpoints) {
       const { protocol, hostname } = new URL(endpoint);

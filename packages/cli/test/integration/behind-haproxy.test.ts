@@ -8,26 +8,18 @@ import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
 import { type Address, ownAddress } from "../../../../tools/own-address.ts";
 import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
-import { sourceOptions } from "../../../../tools/source-options.ts";
 import { run } from "../../src/run.ts";
 import { scriptedHost } from "../scripted-host.ts";
 import { type Answer, ask, NAME } from "./ask.ts";
+import { endProcess, startServe } from "./serve-process.ts";
 
 const WAIT = { timeout: 60_000 };
 /** Addresses of this machine, each somebody's own. */
 const BALANCER = "127.91.0.10";
 const CLIENT = "127.91.0.77";
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const ops = (file: string): Promise<string> =>
   readFile(fileURLToPath(new URL(`../../../../ops/haproxy/${file}`, import.meta.url)), "utf8");
 const isInstalled = postgresBinaries() !== undefined && spawnSync("haproxy", ["-v"]).status === 0;
-
-const end = async (child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> => {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  child.kill(signal);
-  await ended;
-};
 
 it.skipIf(!isInstalled)(
   "two gateways on PostgreSQL behind the HAProxy of ops/haproxy, one killed, one ended and started anew: every request is answered as documented, and what was acknowledged is there once",
@@ -36,7 +28,8 @@ it.skipIf(!isInstalled)(
     const [postgres, balancer, ...gateways] = await Promise.all([startPostgres(), ownAddress(), ownAddress(), ownAddress()]);
     const here = (text: string): string => text.replace(/\/(?:etc|var)\/[\w./-]*/g, (path) => `${root}${path}`);
     const env = { ...process.env, SENESCHAL_GATEWAY_DATABASE_URL: postgres.url };
-    const children: (ChildProcess | undefined)[] = [];
+    const children = new Set<ChildProcess>();
+    const serving: ChildProcess[] = [];
     let haproxy: ChildProcess | undefined;
     const start = async (at: number): Promise<void> => {
       const { host, port } = gateways[at] as Address;
@@ -47,18 +40,7 @@ it.skipIf(!isInstalled)(
         "gateway.rate_limit.authenticated.limit=1000000",
       ];
       const args = ["serve", "-c", join(root, "seneschal.yaml"), "--set", ...settings, "log.level=warn"];
-      const child = spawn(process.execPath, [...sourceOptions, main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
-      children[at] = child;
-      let said = "";
-      await new Promise<void>((resolve, reject) => {
-        const hear = (bytes: Buffer): void => {
-          said = `${said}${bytes}`.slice(-4000);
-          if (said.includes('"services"')) resolve();
-        };
-        child.stdout.on("data", hear);
-        child.stderr.on("data", hear);
-        child.once("close", (code) => reject(new Error(`a gateway ended with ${code}: ${said}`)));
-      });
+      serving[at] = await startServe(args, env, children);
     };
     try {
       await mkdir(join(root, "etc/seneschal"), { recursive: true });
@@ -143,12 +125,12 @@ it.skipIf(!isInstalled)(
       await more(20);
       for (const at of [0, 1]) expect(await served(at)).toBeGreaterThan(0);
 
-      await end(children[0], "SIGKILL");
+      await endProcess(serving[0], "SIGKILL");
       await more(20);
       await start(0);
       // The balancer has found it again.
       await vi.waitUntil(async () => (await served(0)) > 0, WAIT);
-      await end(children[1], "SIGTERM");
+      await endProcess(serving[1], "SIGTERM");
       await more(20);
       over = true;
       await clients;
@@ -171,8 +153,8 @@ it.skipIf(!isInstalled)(
       expect(listed.length).toBeGreaterThanOrEqual(made.length + 1);
       expect(listed.length).toBeLessThanOrEqual(made.length + 1 + unknown);
     } finally {
-      await end(haproxy, "SIGKILL");
-      await Promise.all(children.map((child) => end(child, "SIGKILL")));
+      await endProcess(haproxy, "SIGKILL");
+      await Promise.all([...children].map((child) => endProcess(child, "SIGKILL")));
       await postgres.destroy();
       await rm(root, { recursive: true, force: true });
     }

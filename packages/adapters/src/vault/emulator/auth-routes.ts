@@ -21,6 +21,16 @@ export function authRoutes(options: {
 }) {
   const { rootToken, logins, random, now } = options;
   const tokens = new Map<string, number>([[rootToken, Number.POSITIVE_INFINITY]]);
+  /** By name; a role is good for the secret ids that were made for it. */
+  const roles = new Map<string, { roleId: string; readonly secretIds: Set<string> }>();
+  if (logins.approle !== undefined)
+    roles.set("", { roleId: logins.approle.roleId, secretIds: new Set([logins.approle.secretId]) });
+  const newId = (): string => Buffer.from(random(16)).toString("hex");
+  const role = (name: string) => {
+    const found = roles.get(name);
+    if (found === undefined) throw new HttpFault(404, [`role ${name} does not exist`]);
+    return found;
+  };
 
   const grant = (): Reply => {
     const token = `s.${Buffer.from(random(18)).toString("base64url")}`;
@@ -46,9 +56,49 @@ export function authRoutes(options: {
       path: "auth/approle/login",
       open: true,
       run: ({ body }) => {
-        const { approle } = logins;
-        const fits = approle !== undefined && body["role_id"] === approle.roleId && body["secret_id"] === approle.secretId;
-        return fits ? grant() : refuse();
+        const found = [...roles.values()].find(({ roleId }) => roleId === body["role_id"]);
+        return found?.secretIds.has(String(body["secret_id"])) === true ? grant() : refuse();
+      },
+    },
+    // Every token may do everything: a policy is taken and not judged.
+    { method: "POST", path: "sys/policies/acl/:name", run: () => ({ status: 204 }) },
+    {
+      method: "POST",
+      path: "sys/auth/:name",
+      run: ({ name, body }) => {
+        if (name !== "approle" || body["type"] !== "approle")
+          throw new HttpFault(400, ["the emulator enables approle, at approle, alone"]);
+        return { status: 204 };
+      },
+    },
+    {
+      method: "POST",
+      path: "auth/approle/role/:name",
+      run: ({ name }) => {
+        if (!roles.has(name)) roles.set(name, { roleId: newId(), secretIds: new Set() });
+        return { status: 204 };
+      },
+    },
+    {
+      method: "GET",
+      path: "auth/approle/role/:name/role-id",
+      run: ({ name }) => ({ data: { role_id: role(name).roleId } }),
+    },
+    {
+      method: "POST",
+      path: "auth/approle/role/:name/role-id",
+      run: ({ name, body }) => {
+        role(name).roleId = String(body["role_id"]);
+        return { status: 204 };
+      },
+    },
+    {
+      method: "POST",
+      path: "auth/approle/role/:name/secret-id",
+      run: ({ name }) => {
+        const secretId = newId();
+        role(name).secretIds.add(secretId);
+        return { data: { secret_id: secretId, secret_id_accessor: "", secret_id_ttl: 0 } };
       },
     },
     {

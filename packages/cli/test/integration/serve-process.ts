@@ -1,0 +1,34 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { sourceOptions } from "../../../../tools/source-options.ts";
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+/** `seneschal serve` in a process of its own, from when it listens on. `children` has it from the beginning. */
+export async function startServe(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  children: Set<ChildProcess>,
+): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [...sourceOptions, main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  children.add(child);
+  let said = "";
+  await new Promise<void>((resolve, reject) => {
+    const hear = (bytes: Buffer): void => {
+      said = `${said}${bytes}`.slice(-4000);
+      if (said.includes('"services"')) resolve();
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.once("close", (code) => reject(new Error(`seneschal ${args[0]} ended with ${code}: ${said}`)));
+  });
+  return child;
+}
+
+/** Ends a process, and waits until it has. */
+export async function endProcess(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(signal);
+  await ended;
+}
