@@ -1,3 +1,4 @@
+import { replicaHeader } from "./replication.ts";
 import { wildcardEnds } from "./wildcards.ts";
 
 /** The actions that a request for an operation is about: each of them must be allowed. */
@@ -13,6 +14,7 @@ export function actionsOf(
   if (headers["x-amz-object-lock-mode"] !== undefined) more.push("PutObjectRetention");
   if (headers["x-amz-object-lock-legal-hold"] !== undefined) more.push("PutObjectLegalHold");
   if (headers["x-amz-bypass-governance-retention"]?.toLowerCase() === "true") more.push("BypassGovernanceRetention");
+  if (headers[replicaHeader] !== undefined) more.push(name === "DeleteObject" ? "ReplicateDelete" : "ReplicateObject");
   return [...new Set([version, ...more])].map((action) => `s3:${action}`);
 }
 
@@ -34,6 +36,8 @@ const actions: Readonly<Record<string, string>> = {
   PutPublicAccessBlock: "PutBucketPublicAccessBlock",
   DeletePublicAccessBlock: "PutBucketPublicAccessBlock",
   GetBucketReplication: "GetReplicationConfiguration",
+  PutBucketReplication: "PutReplicationConfiguration",
+  DeleteBucketReplication: "PutReplicationConfiguration",
   GetBucketCors: "GetBucketCORS",
   PutBucketCors: "PutBucketCORS",
   DeleteBucketCors: "PutBucketCORS",

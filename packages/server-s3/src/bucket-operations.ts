@@ -2,7 +2,7 @@ import type { DeleteConditions } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import { checkOwnership, refuseAcl } from "./acl-headers.ts";
 import { queryNumber, readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
-import { type S3Code, s3Error, s3Failure } from "./errors.ts";
+import { s3Error, s3Failure } from "./errors.ts";
 import { keyEncoder } from "./key-encoder.ts";
 import { deleteConditions } from "./object-headers.ts";
 import { bypasses } from "./object-lock.ts";
@@ -74,14 +74,6 @@ export async function bucketLocation(call: S3Call): Promise<S3Reply> {
   return xmlReply(
     `<?xml version="1.0" encoding="UTF-8"?>\n<LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${region}</LocationConstraint>`,
   );
-}
-
-/** Reads a configuration that no bucket has. */
-export function absentConfiguration(code: S3Code): (call: S3Call) => Promise<S3Reply> {
-  return async (call) => {
-    await call.objects.openBucket(call.tenant, call.bucket);
-    throw s3Error(code, "the configuration does not exist");
-  };
 }
 
 /** ListObjects in both versions: they differ in how a page goes on. */

@@ -71,7 +71,8 @@ function number(element: XmlElement, name: string, min = 1): number | undefined 
   return Number(text);
 }
 
-function readFilter(filter: XmlElement): LifecycleFilter {
+/** What a Filter says, the conditions of its And or its own. */
+export function readFilter(filter: XmlElement): LifecycleFilter {
   const and = filter.children.find(({ name }) => name === "And");
   if (and !== undefined && filter.children.length > 1) throw s3Error("MalformedXML", "a Filter has And alone, or conditions");
   const { children } = and ?? filter;
@@ -139,7 +140,8 @@ function shownRule({ id, enabled, form, filter, expiration, noncurrent, abort }:
   };
 }
 
-function shownFilter({ prefix, tags = [], over, under }: LifecycleFilter): XmlObject {
+/** A filter as it is given back. */
+export function shownFilter({ prefix, tags = [], over, under }: LifecycleFilter): XmlObject {
   const conditions = {
     ...(prefix !== undefined && { Prefix: prefix }),
     ...(tags.length > 0 && { Tag: tags.map(({ key, value }) => ({ Key: key, Value: value })) }),

@@ -14,6 +14,7 @@ import { s3Error } from "./errors.ts";
 import { keyEncoder } from "./key-encoder.ts";
 import { conditionsOf, describeObject } from "./object-headers.ts";
 import { askedAttributes, copySource, madeReply, partNumberOf, sourceReply } from "./object-operations.ts";
+import { replicaHeader } from "./replication.ts";
 import { uriEncode } from "./sigv4.ts";
 import { childText, xmlDocument } from "./xml.ts";
 import { readDocument } from "./xml-documents.ts";
@@ -32,6 +33,7 @@ export async function beginUpload(call: S3Call): Promise<S3Reply> {
   const { contentType, headers, meta } = describeObject(call);
   const { tenant, bucket, key } = call;
   const checksum = uploadChecksum(call);
+  const replica = call.headers[replicaHeader];
   const { attributes, customerKey } = await askedAttributes(call);
   const upload = await call.objects.createUpload({
     tenant,
@@ -41,6 +43,7 @@ export async function beginUpload(call: S3Call): Promise<S3Reply> {
     headers,
     meta,
     ...(checksum && { checksum }),
+    ...(replica !== undefined && { replica }),
     ...attributes,
   });
   const reply = xmlReply(xmlDocument("InitiateMultipartUploadResult", { Bucket: bucket, Key: key, UploadId: upload }));

@@ -28,6 +28,7 @@ import {
 } from "./object-headers.ts";
 import { askedLock, bypasses, lockReply } from "./object-lock.ts";
 import { type ByteRange, parseRange } from "./range.ts";
+import { replicaHeader, replicationReply } from "./replication.ts";
 import type { RequestBody } from "./request-body.ts";
 import { uriEncode } from "./sigv4.ts";
 import { taggingCount, tagsOfHeader } from "./tagging.ts";
@@ -45,6 +46,7 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
     ...versionReply(object),
     ...taggingCount(object),
     ...lockReply(object),
+    ...replicationReply(object),
     ...(await expirationReply(call, object)),
   };
   const judged = judgeRead(object, conditionsOf(call.headers));
@@ -200,6 +202,7 @@ async function store(
     meta: described.meta,
     conditions: conditionsOf(call.headers),
     event,
+    replica: call.headers[replicaHeader],
     ...asked,
   });
   const checksum = Object.values(body.verified)[0];
@@ -224,7 +227,12 @@ export async function removeObject(call: S3Call): Promise<S3Reply> {
     size: call.headers["x-amz-if-match-size"],
     modified: call.headers["x-amz-if-match-last-modified-time"],
   });
-  const options = { conditions, version: call.query.get("versionId"), bypass: bypasses(call) };
+  const options = {
+    conditions,
+    version: call.query.get("versionId"),
+    bypass: bypasses(call),
+    replica: call.headers[replicaHeader],
+  };
   const { version, marker } = await call.objects.deleteObject(call.tenant, call.bucket, call.key, options);
   const headers = { ...versionReply({ version_id: version }), ...(marker === true && { "x-amz-delete-marker": "true" }) };
   return { status: 204, headers };

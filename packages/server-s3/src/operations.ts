@@ -1,7 +1,6 @@
 import { getBucketAcl, getObjectAcl, getOwnership, putBucketAcl, putObjectAcl, putOwnership } from "./acl.ts";
 import { aclHeaders } from "./acl-headers.ts";
 import {
-  absentConfiguration,
   bucketLocation,
   deleteObjects,
   headBucket,
@@ -46,6 +45,7 @@ import {
   putRetention,
 } from "./object-lock.ts";
 import { copyObject, getObject, postObject, removeObject, storeObject } from "./object-operations.ts";
+import { getReplication, putReplication, removeReplication, replicaHeader } from "./replication.ts";
 import {
   getBucketTagging,
   getObjectTagging,
@@ -91,7 +91,7 @@ export const everywhere = {
  * nothing to S3, or describe the connection.
  */
 export function significantHeader(name: string): boolean {
-  return name.startsWith("x-amz-") || /^(?:if-.*|(?:content-)?range)$/.test(name);
+  return name.startsWith("x-amz-") || name === replicaHeader || /^(?:if-.*|(?:content-)?range)$/.test(name);
 }
 
 const flag = /^(?:true|false)$/i;
@@ -111,6 +111,7 @@ export const closedValues: Readonly<Record<string, { test(value: string): boolea
   "x-amz-copy-source-if-unmodified-since": time,
   "x-amz-if-match-initiated-time": time,
   "x-amz-request-payer": /^requester$/,
+  [replicaHeader]: /^[0-9a-f]{32}$/,
 };
 
 const body = [
@@ -143,15 +144,6 @@ const source = [
   ...[...conditions, "if-modified-since", "if-unmodified-since"].map((name) => `x-amz-copy-source-${name}`),
 ];
 const listing = ["prefix", "delimiter", "encoding-type"];
-
-/** Reads a configuration that no bucket has: S3 has an error for each. */
-const unset = (name: string, asks: string, code: Parameters<typeof absentConfiguration>[0]): Operation => ({
-  name,
-  on: "bucket",
-  method: "GET",
-  asks: [asks],
-  run: absentConfiguration(code),
-});
 
 /** What is set for a bucket: read, written whole, removed. */
 function configuration(
@@ -219,7 +211,7 @@ export const operations: readonly Operation[] = [
   { name: "DeleteBucketLifecycle", on: "bucket", method: "DELETE", asks: ["lifecycle"], run: removeLifecycle },
   ...configuration("NotificationConfiguration", "notification", { get: getNotifications, put: putNotifications }),
   ...configuration("Website", "website", { get: getWebsite, put: putWebsite, remove: removeWebsite }),
-  unset("GetBucketReplication", "replication", "ReplicationConfigurationNotFoundError"),
+  ...configuration("Replication", "replication", { get: getReplication, put: putReplication, remove: removeReplication }),
   ...configuration("PublicAccessBlock", "publicAccessBlock", {
     get: getPublicAccessBlock,
     put: putPublicAccessBlock,
@@ -285,7 +277,13 @@ export const operations: readonly Operation[] = [
   ofVersion("PutObjectRetention", "retention", "PUT", putRetention),
   ofVersion("GetObjectLegalHold", "legal-hold", "GET", getLegalHold),
   ofVersion("PutObjectLegalHold", "legal-hold", "PUT", putLegalHold),
-  { name: "PutObject", on: "object", method: "PUT", headers: [...body, ...described, ...conditions], run: storeObject },
+  {
+    name: "PutObject",
+    on: "object",
+    method: "PUT",
+    headers: [...body, ...described, ...conditions, replicaHeader],
+    run: storeObject,
+  },
   {
     // By a form, whose fields are these headers.
     name: "PostObject",
@@ -315,7 +313,7 @@ export const operations: readonly Operation[] = [
     on: "object",
     method: "DELETE",
     query: ["versionId"],
-    headers: ["if-match", "x-amz-if-match-size", "x-amz-if-match-last-modified-time", ...bypass],
+    headers: ["if-match", "x-amz-if-match-size", "x-amz-if-match-last-modified-time", ...bypass, replicaHeader],
     run: removeObject,
   },
   {
@@ -323,7 +321,7 @@ export const operations: readonly Operation[] = [
     on: "object",
     method: "POST",
     asks: ["uploads"],
-    headers: [...described, "x-amz-checksum-algorithm", "x-amz-checksum-type"],
+    headers: [...described, "x-amz-checksum-algorithm", "x-amz-checksum-type", replicaHeader],
     run: beginUpload,
   },
   {

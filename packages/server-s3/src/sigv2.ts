@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { S3Credential } from "@seneschal/core/storage";
 import { s3Error } from "./errors.ts";
+import { replicaHeader } from "./replication.ts";
 import { equalText, type SignedRequest, splitTarget, type Verified } from "./sigv4.ts";
 
 /** Query names that Signature Version 2 covers; whatever else a query says, anybody may have added. */
@@ -76,6 +77,8 @@ export async function verifySignatureV2(
   const credential = await lookUp(accessKey);
   if (credential === undefined)
     throw s3Error("InvalidAccessKeyId", "the access key does not exist", { elements: { AWSAccessKeyId: accessKey } });
+  if (headers[replicaHeader] !== undefined)
+    throw s3Error("AccessDenied", `Signature Version 2 does not cover the header ${replicaHeader}: use Version 4`);
   const amz = Object.entries(headers)
     .filter(([name, value]) => name.startsWith("x-amz-") && value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -90,13 +90,13 @@ function signedText(value: string): string {
   return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }
 
-/** The host and every x-amz header must be under the signature: an unsigned one could be anybody's. */
+/** The host and every x-amz and x-seneschal header must be under the signature: an unsigned one could be anybody's. */
 function checkSignedHeaders(signed: readonly string[], headers: SignedRequest["headers"]): void {
   const names = new Set(signed);
   if (names.size !== signed.length || signed.some((n) => n !== n.toLowerCase() || n === ""))
     throw s3Error("AuthorizationHeaderMalformed", "SignedHeaders must be distinct lower-case names");
   if (!names.has("host")) throw s3Error("AccessDenied", "the host header is not signed");
-  const unsigned = Object.keys(headers).filter((name) => name.startsWith("x-amz-") && !names.has(name));
+  const unsigned = Object.keys(headers).filter((name) => /^x-(?:amz|seneschal)-/.test(name) && !names.has(name));
   if (unsigned.length > 0)
     throw s3Error("AccessDenied", "There were headers present in the request which were not signed", {
       elements: { HeadersNotSigned: unsigned.sort().join(", ") },

@@ -26,6 +26,11 @@ export async function putVersioning(call: S3Call): Promise<S3Reply> {
         "InvalidBucketState",
         "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.",
       );
+    if (status === "Suspended" && bucket.replication !== undefined)
+      throw s3Error(
+        "InvalidBucketState",
+        "A replication configuration is present on this bucket, so the versioning state cannot be changed.",
+      );
     return { ...bucket, versioning: status };
   });
   return { status: 200 };

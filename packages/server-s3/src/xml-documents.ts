@@ -45,6 +45,30 @@ export const documents = {
       },
     },
   },
+  ReplicationConfiguration: {
+    Role: "text",
+    Rule: {
+      each: {
+        ID: "text",
+        Priority: "text",
+        Prefix: "text",
+        Filter: { Prefix: "text", Tag: tag, And: { Prefix: "text", Tag: { each: tag } } },
+        Status: "text",
+        SourceSelectionCriteria: "unbuilt",
+        ExistingObjectReplication: { Status: "text" },
+        Destination: {
+          Bucket: "text",
+          StorageClass: "text",
+          Account: "unbuilt",
+          AccessControlTranslation: "unbuilt",
+          EncryptionConfiguration: "unbuilt",
+          ReplicationTime: "unbuilt",
+          Metrics: "unbuilt",
+        },
+        DeleteMarkerReplication: { Status: "text" },
+      },
+    },
+  },
   NotificationConfiguration: {
     QueueConfiguration: {
       each: {

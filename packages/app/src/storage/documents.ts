@@ -68,6 +68,22 @@ export interface WebhookDoc extends JsonObject {
   readonly unconfigured_since?: number;
 }
 
+/** A version that waits to be copied to one destination; it is made with the version, and goes when it was copied or cannot be. */
+export interface ReplicationDoc extends JsonObject {
+  /** The server of the destination, as the operator calls it, and the bucket there. */
+  readonly destination: string;
+  readonly into: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly version: string;
+  /** Of the version: those of one key are copied in this order. */
+  readonly ordinal: number;
+  /** Bytes. */
+  readonly size: number;
+  /** Since when it waits, milliseconds. */
+  readonly at: number;
+}
+
 /** What a bucket with a quota holds: it moves in the commits that move its objects. */
 export interface UsageDoc extends BucketUsage, JsonObject {
   readonly bytes: number;

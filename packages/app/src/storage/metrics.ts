@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Every metric of the node; each has a producer. Labels are bounded: ids of pools, devices, shards, tenants, names of webhooks. */
+/** Every metric of the node; each has a producer. Labels are bounded: ids of pools, devices, shards, tenants, names of webhooks and destinations; buckets that wait to be copied, the hundred that are behind most. */
 export type StorageMetrics = ReturnType<typeof createStorageMetrics>;
 
 export function createStorageMetrics() {
@@ -84,6 +84,17 @@ export function createStorageMetrics() {
       "outcome",
     ]),
     notificationsWaiting: gauge("notifications_waiting", "Notifications that a webhook has not heard of yet", ["webhook"]),
+    replications: counter("replication_versions_total", "Versions sent to a destination, by what came of it", [
+      "destination",
+      "outcome",
+    ]),
+    replicationBytes: counter("replication_bytes_total", "Bytes of versions that a destination took", ["destination"]),
+    replicationVersions: gauge("replication_pending_versions", "Versions that wait to be copied", ["destination", "bucket"]),
+    replicationWaitingBytes: gauge("replication_pending_bytes", "Bytes that wait to be copied, at least", [
+      "destination",
+      "bucket",
+    ]),
+    replicationLag: gauge("replication_lag_seconds", "Since when a version waits to be copied", ["destination", "bucket"]),
     backgroundFailures: counter("background_failures_total", "Failed runs of background work by step", ["step"]),
     backgroundFailing: gauge("background_failing", "1 while the last run of a step of background work failed", ["step"]),
     authFailures: counter("auth_failures_total", "Refused credentials", ["surface", "reason"]),

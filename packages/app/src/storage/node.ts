@@ -39,6 +39,7 @@ import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
 import type { NodeReport } from "./peers/node-report.ts";
 import { openPeers, type Peers, type PeersOptions } from "./peers/open-peers.ts";
+import { type BucketDestination, openReplication, type ReplicationWork } from "./replicate/open-replication.ts";
 import { shardStore } from "./shard-store.ts";
 import { announceChange } from "./watch/announce-changes.ts";
 import { createMonitor, type Monitor } from "./watch/monitor.ts";
@@ -80,6 +81,8 @@ export interface StorageNodeOptions extends Membership {
   readonly memory?: Pick<MemoryBudgetOptions, "limitBytes" | "waitMs" | "maxWaiting">;
   /** Where notifications of buckets go, by the names that buckets have for them. */
   readonly webhooks?: ReadonlyMap<string, BucketWebhook>;
+  /** Where buckets may be copied, by the names that buckets have for them; closed with the node. */
+  readonly destinations?: ReadonlyMap<string, BucketDestination>;
   /** Notifications that may wait for one webhook; default 100,000. */
   readonly maxWaitingNotifications?: number;
   readonly systemDiskLimits?: { readonly soft: number; readonly hard: number };
@@ -100,6 +103,7 @@ export interface StorageNode extends Maintenance {
   readonly parts: MaintenanceParts;
   readonly repair: ChunkRepair;
   readonly notifications: Notifications;
+  readonly replication: ReplicationWork;
   rotateKeys(actor: Actor): Promise<number>;
   /** Events of all nodes that answer, newest first. */
   clusterEvents(query: EventQuery): Promise<readonly StorageEvent[]>;
@@ -140,6 +144,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     metadataDirectory: "string?",
     memory: "object?",
     webhooks: "object?",
+    destinations: "object?",
     maxWaitingNotifications: "number?",
     systemDiskLimits: "object?",
     nodeId: "string",
@@ -266,7 +271,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       void background.step("repair after a read", () => repair.check(chunk, { trigger: "under_replication", repair: true }));
     },
   });
-  const { webhooks = new Map() } = options;
+  const { webhooks = new Map(), destinations = new Map() } = options;
   const objects: ObjectServices = {
     context,
     cluster,
@@ -277,9 +282,11 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     readAhead: createReadAhead(metrics),
     memory,
     webhooks,
+    destinations,
   };
   const leads = (): boolean => cluster.status().available && coordinates(cluster.state, nodeId);
   const notifications = openNotifications({ context, background, webhooks, leads, maxWaiting: options.maxWaitingNotifications });
+  const replication = openReplication({ services: objects, background, destinations, leads });
   const parts: MaintenanceParts = {
     damage,
     context,
@@ -354,6 +361,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     monitor,
     tenants,
     notifications,
+    replication,
     background,
     takeBadReads() {
       const { size } = badReads;
@@ -381,6 +389,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     parts,
     repair,
     notifications,
+    replication,
     connections,
     report: () => ({
       node_id: nodeId,
@@ -413,12 +422,14 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     start() {
       jobs.start();
       notifications.start();
+      replication.start();
       context.emit("info", "node", `node ${nodeId} started`, { node: nodeId });
       rounds.start();
     },
     async stop() {
       await rounds.stop();
       await notifications.stop();
+      await replication.stop();
       await jobs.stop();
       await shards.save().catch(() => undefined);
       for (const id of devices.ids()) await devices.get(id)?.close();

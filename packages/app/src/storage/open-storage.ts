@@ -5,6 +5,7 @@ import { openAdmittedDevice, openDirectoryDevice } from "@seneschal/adapters/dev
 import { targetGuard } from "@seneschal/adapters/http";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
+import { openS3Replicas } from "@seneschal/adapters/replicas";
 import { readSmartFile } from "@seneschal/adapters/smart";
 import type { PortableKeys } from "@seneschal/adapters/vault";
 import { openSignedPost } from "@seneschal/adapters/webhook";
@@ -37,6 +38,7 @@ import { openBackups } from "./jobs/open-backups.ts";
 import { createCredentials } from "./keys/credentials.ts";
 import { openStorageNode, type StorageNode } from "./node.ts";
 import { openS3 } from "./open-s3.ts";
+import type { BucketDestination } from "./replicate/open-replication.ts";
 import type { StorageConfig } from "./settings.ts";
 import { shardStore } from "./shard-store.ts";
 import { dashboardHandlers } from "./ui/dashboard-handlers.ts";
@@ -142,6 +144,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         { post: openSignedPost({ url, secret, now: () => clock.now(), timeoutMs: timeout, guard }), tenants: new Set(tenants) },
       ]),
     ),
+    destinations: await openDestinations(config.replication),
     maxWaitingNotifications: config.notifications.max_waiting,
     metadataDirectory: parts.directory,
     memory: { limitBytes: config.memory.budget_bytes, waitMs: config.memory.wait },
@@ -319,6 +322,17 @@ async function openDevices(config: StorageConfig, list: StorageConfig["devices"]
       capacityBytes: capacity_bytes,
     })),
   );
+}
+
+/** The S3 servers that buckets may be copied to, by name. */
+async function openDestinations({ destinations }: StorageConfig["replication"]): Promise<ReadonlyMap<string, BucketDestination>> {
+  const opened = new Map<string, BucketDestination>();
+  for (const { name, tenants, endpoint, region, access_key: accessKey, secret_key_file, timeout } of destinations) {
+    const secretKey = (await readFile(secret_key_file, "utf8")).trim();
+    const target = await openS3Replicas({ endpoint, region, accessKey, secretKey, timeoutMs: timeout });
+    opened.set(name, { target, tenants: new Set(tenants) });
+  }
+  return opened;
 }
 
 /** Certificate and key of the S3 port. Throws `TypeError` when one of the two is missing. */

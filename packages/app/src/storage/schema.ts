@@ -61,6 +61,14 @@ export const storageSchema: StoreSchema = {
     storage_trash: { indexes: { by_due: { key: (d) => [number(d["due"])] } } },
     /** What buckets with a quota hold, by their names. */
     storage_usage: { indexes: { counting: { key: (d) => (d["counting"] === undefined ? undefined : []) } } },
+    /** What waits to be copied, by where it goes and where it comes from, in the order of the versions. */
+    storage_replications: {
+      indexes: {
+        by_queue: {
+          key: (d) => [text(d["destination"]), text(d["bucket"]), text(d["into"]), number(d["ordinal"])],
+        },
+      },
+    },
     storage_notices: { indexes: { by_webhook: { key: (d) => [text(d["webhook"])] } } },
     /** By the names of webhooks. */
     storage_webhooks: {

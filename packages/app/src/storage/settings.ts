@@ -97,6 +97,26 @@ export const storageSettings = z.strictObject({
       allowed_targets: z.array(z.string().min(1)).default([]),
     })
     .prefault({}),
+  /** S3 servers that buckets may be copied to, `arn:seneschal:replication::<name>:<bucket>`: the same on all nodes. */
+  replication: z
+    .strictObject({
+      destinations: z
+        .array(
+          s3Bucket.omit({ bucket: true, secret_key: true }).extend({
+            name,
+            /** Whose buckets may be copied there; for others it does not exist. */
+            tenants: z.array(z.string().min(1).max(256)).min(1).max(10_000),
+            endpoint: z.url({ protocol: /^https?$/ }).refine(hasNoUser, "expected a URL without user and password"),
+            secret_key_file: file("text"),
+            /** How long the server may say nothing. */
+            timeout: duration("60s").refine((ms) => ms >= 1000 && ms <= 600_000, "expected 1s to 10m"),
+          }),
+        )
+        .max(100)
+        .refine((list) => new Set(list.map((one) => one.name)).size === list.length, "expected names that are all different")
+        .default([]),
+    })
+    .prefault({}),
   /** The gRPC data path: off until TLS files are given. Paths of PEM files; `address` is `host:port`. */
   grpc: z
     .strictObject({

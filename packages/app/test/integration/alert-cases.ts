@@ -153,6 +153,8 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     { 'store_notifications_total{webhook="w",outcome="failed"}': "0+1x20", 'store_notifications_waiting{webhook="w"}': "0x20" },
   ],
   StorageNotificationsLost: [5, ...is('store_notifications_total{webhook="w",outcome="dropped"}', "0 0 1x5", "7x5")],
+  StorageReplicationLags: [10, ...is('store_replication_lag_seconds{destination="d",bucket="b:c"}', "1000x10", "800x10")],
+  StorageReplicationRefused: [5, ...is('store_replication_versions_total{destination="d",outcome="refused"}', "0 0 1x5", "7x5")],
   StorageRepairsFail: [60, ...is('store_repair_total{outcome="failed"}', "0+1x60", "1x60")],
   StorageDeviceNotHealthy: [10, ...is('store_device_state{device="d",state="Failed"}', "1x10", "0x10")],
   // The second node was started last and has not scrubbed: the first did, for both.

@@ -268,7 +268,6 @@ describe("requests that others carry out as something else", () => {
         new sdk.DeleteBucketInventoryConfigurationCommand({ Bucket: "empty", Id }),
         new sdk.DeleteBucketAnalyticsConfigurationCommand({ Bucket: "empty", Id }),
         new sdk.DeleteBucketIntelligentTieringConfigurationCommand({ Bucket: "empty", Id }),
-        new sdk.DeleteBucketReplicationCommand({ Bucket: "empty" }),
         new sdk.RenameObjectCommand({ ...dst, RenameSource: "kept/src" }),
         new sdk.PutObjectCommand({ ...dst, Body: "BB", WriteOffsetBytes: 4 }),
         new sdk.PutBucketVersioningCommand({

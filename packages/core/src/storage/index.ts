@@ -194,6 +194,23 @@ export {
   thresholdProblems,
 } from "./pool/thresholds.ts";
 export {
+  afterSending,
+  destinationArn,
+  destinationKey,
+  destinationOfArn,
+  lanesOf,
+  placeOfReplica,
+  type ReplicatedVersion,
+  type Replication,
+  type ReplicationDestination,
+  type ReplicationOutcome,
+  type ReplicationRule,
+  type ReplicationState,
+  replicationStatus,
+  rulesCovering,
+  type VersionPlace,
+} from "./replication.ts";
+export {
   checkDeletable,
   checkRetentionChange,
   type DefaultRetention,

@@ -7,6 +7,8 @@ import { nodeActor } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { Notifications } from "../notify/open-notifications.ts";
 import { countBucket, countsToGoOn } from "../objects/bucket-usage.ts";
+import { forgetReplication } from "../replicate/measure-replication.ts";
+import type { ReplicationWork } from "../replicate/open-replication.ts";
 import type { Monitor } from "../watch/monitor.ts";
 import { countReferences } from "./chunk-pages.ts";
 import { collectGarbage } from "./collect-garbage.ts";
@@ -31,6 +33,7 @@ export interface RoundsOptions {
   readonly monitor: Pick<Monitor, "sample">;
   readonly tenants: Pick<TenantKeys, "finishShreds">;
   readonly notifications: Pick<Notifications, "watch" | "forget">;
+  readonly replication: Pick<ReplicationWork, "watch">;
   readonly background: Background;
   /** Chunks with damaged fragments that reads have met since this was asked last. */
   readonly takeBadReads: () => number;
@@ -52,7 +55,7 @@ const absentAfterMs = 600_000;
 
 /** Samples what this node sees, leads the shards, and does for the cluster what one node does for all, while it is that node. */
 export function openRounds(options: RoundsOptions): Rounds {
-  const { parts, maintenance, lead, monitor, notifications, background } = options;
+  const { parts, maintenance, lead, monitor, notifications, replication, background } = options;
   const { context, cluster } = parts;
   const { store, clock, metrics, nodeId } = context;
   const { up } = lead;
@@ -106,6 +109,7 @@ export function openRounds(options: RoundsOptions): Rounds {
       void background.step("expired versions", () => expireVersions(parts).catch(failed(lifecycle)));
     },
     notifications: () => notifications.watch(),
+    replication: () => replication.watch(),
     async "old changes"() {
       if (changes.due(forgetMs)) await notifications.forget().catch(failed(changes));
     },
@@ -149,6 +153,7 @@ export function openRounds(options: RoundsOptions): Rounds {
     else {
       for (const step of ["expired backups", "expired versions", "bucket usage"]) background.skip(step);
       metrics.notificationsWaiting.reset();
+      forgetReplication(metrics);
     }
     await background.step("counters", () => lead.shards.save());
   };

@@ -9,6 +9,7 @@ import { toFragments } from "../data/stripes.ts";
 import type { ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
 import { placeWebhooks } from "../notify/webhook-place.ts";
 import { countBucket, nothingCounted } from "../objects/bucket-usage.ts";
+import { awaitReplication } from "../objects/replication-puts.ts";
 import { versionDocId } from "../objects/versions.ts";
 import { targetOf } from "./backup.ts";
 import { type BackupManifest, factsOf, verifyBackup } from "./backup-manifest.ts";
@@ -117,6 +118,7 @@ async function restore(
   await parts.objects.shards.recount(cluster.state);
   await countLimited(parts);
   await placeWebhooks(context.store);
+  await awaitReplication(context);
   await parts.keys.probe();
   if (!wasReadOnly) await cluster.propose({ kind: "maintenance.set", enabled: false }, nodeActor);
   await commit(context.store, { dels: [{ coll: "storage_counters", id: marker }] });

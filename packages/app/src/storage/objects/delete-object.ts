@@ -14,6 +14,7 @@ import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "./buckets.ts";
 import { commitObjects, type ObjectsDraft } from "./commit-objects.ts";
 import { checkKey, objectId } from "./object-id.ts";
+import { knownReplica } from "./put-object.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { findVersion, ordinalOf, ordinalOfId, putDeleteMarker, removeVersion } from "./versions.ts";
 
@@ -40,7 +41,15 @@ export async function deleteObject(
   tenant: string,
   bucket: string,
   key: string,
-  { conditions = {}, version, bypass = false, ordinal, event: family = "ObjectRemoved", also = async () => ({}) }: Terms = {},
+  {
+    conditions = {},
+    version,
+    bypass = false,
+    replica,
+    ordinal,
+    event: family = "ObjectRemoved",
+    also = async () => ({}),
+  }: Terms = {},
 ): Promise<Deletion> {
   checkKey(key);
   if (version !== undefined && version !== "null" && ordinalOfId(version) === undefined)
@@ -49,6 +58,11 @@ export async function deleteObject(
   for (let attempt = 0; attempt < 50; attempt++) {
     const owner = await openBucket(services, tenant, bucket, attempt > 0);
     const shard = await writableShard(services, bucket, key);
+    if (replica !== undefined) {
+      if (version !== undefined) throw objectError("InvalidArgument", "a version is removed, or a delete marker is copied");
+      const known = await knownReplica(services, owner.bucket, { key }, replica);
+      if (known !== undefined) return { deleted: false, version: replica, marker: true };
+    }
     const found = await findVersion(services, { bucket, key, version });
     if (ordinal !== undefined && (found === undefined || ordinalOf(found.doc) !== ordinal)) return { deleted: false };
     const conditional = Object.keys(conditions).length > 0;
@@ -59,7 +73,8 @@ export async function deleteObject(
     if (hides) {
       const current = await store.get("storage_objects", objectId(bucket, key));
       if (current?.version !== found?.version) continue;
-      const { puts, dels, checks, doc, bytes, objects } = await putDeleteMarker(services, owner, current, key);
+      const coming = { replica, expiry: family === "LifecycleExpiration" };
+      const { puts, dels, checks, doc, bytes, objects } = await putDeleteMarker(services, owner, current, key, coming);
       const notices = noticePuts(services, owner.bucket, `${family}:DeleteMarkerCreated`, doc);
       const draft = { of: owner.bucket, puts: [...puts, ...notices], dels, checks };
       if (!(await commitObjects(store, together(draft, await also(owner.bucket)))).ok) continue;

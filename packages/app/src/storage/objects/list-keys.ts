@@ -1,4 +1,4 @@
-import type { KeyPage, KeyQuery, ListedUpload, ListedVersion } from "@seneschal/core/storage";
+import { type KeyPage, type KeyQuery, type ListedUpload, type ListedVersion, versionIdOf } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import type { ObjectDoc } from "../documents.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
@@ -44,7 +44,9 @@ export async function listVersions(
   const marker = afterVersion === undefined ? undefined : await ordinalAt(services, bucket, after, afterVersion);
   const behind = (doc: VersionDoc) => {
     const order = after === "" ? 1 : compareKeys(doc.key, after);
-    return order > 0 || (order === 0 && marker !== undefined && ordinalOf(doc) < marker);
+    if (order !== 0 || marker === undefined || afterVersion === undefined) return order > 0;
+    // Of one moment are versions that were written in two clusters, and copied.
+    return ordinalOf(doc) < marker || (ordinalOf(doc) === marker && versionIdOf(doc) > afterVersion);
   };
   return page(query, behind, (from) => versionsFrom(services, bucket, from));
 }

@@ -23,7 +23,7 @@ import { commitObject } from "./put-object.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody, whileStored } from "./store-body.ts";
 import { trashPuts } from "./trash.ts";
-import { findVersion, pastVersions } from "./versions.ts";
+import { findVersion, pastVersions, replicaOrdinal } from "./versions.ts";
 
 /** Begins an upload; returns its id. */
 export async function createUpload(services: ObjectServices, draft: UploadDraft): Promise<string> {
@@ -34,6 +34,7 @@ export async function createUpload(services: ObjectServices, draft: UploadDraft)
   for (let attempt = 0; attempt < 50; attempt++) {
     const { bucket, version } = await openBucket(services, draft.tenant, draft.bucket, attempt > 0);
     if (draft.retention !== undefined || draft.legal_hold === true) needLock(bucket, "Bucket is missing ObjectLockConfiguration");
+    if (draft.replica !== undefined) replicaOrdinal(services, bucket, draft.replica);
     const result = await commit(services.context.store, {
       puts: [{ coll: "storage_uploads", id, doc, ifVersion: 0 }],
       checks: [{ coll: "storage_buckets", id: draft.bucket, version }],
@@ -196,7 +197,12 @@ async function joinParts(
   let uploadGone = false;
   const doc = await commitObject(
     services,
-    { ...target, event: "ObjectCreated:CompleteMultipartUpload", ...(conditions === undefined ? {} : { conditions }) },
+    {
+      ...target,
+      event: "ObjectCreated:CompleteMultipartUpload",
+      replica: upload.replica,
+      ...(conditions === undefined ? {} : { conditions }),
+    },
     {
       async finish(build) {
         const draft = await build(body);

@@ -14,7 +14,7 @@ import { describeVersion, findVersion, holdLegally, retain } from "./versions.ts
 
 /** The objects of a node as one request works with them. */
 export function objectStore(node: ObjectServices, origin: RequestOrigin): ObjectStore {
-  const { context, memory, webhooks } = node;
+  const { context, memory, webhooks, destinations } = node;
   const services = forRequest(node, origin);
   return {
     findBucket: async (name) => (await bucketRecord(services, name))?.doc as Bucket | undefined,
@@ -25,6 +25,7 @@ export function objectStore(node: ObjectServices, origin: RequestOrigin): Object
     deleteBucket: (tenant, name) => deleteBucket(services, tenant, name),
     mayNotify: (tenant, webhook) => mayTell(webhooks, tenant, webhook),
     placeWebhook: (webhook) => placeWebhook(context.store, webhook),
+    mayReplicate: (tenant, destination) => destinations.get(destination)?.tenants.has(tenant) === true,
     headObject: (tenant, bucket, key, version) => headObject(services, tenant, bucket, key, version),
     findVersion: async (target) => (await findVersion(services, target))?.doc,
     readObject: (object, start, end, options) => readObject(services, object as ObjectDoc, start, end, options),

@@ -18,7 +18,7 @@ import { customerKeyFor, encryptBody } from "./customer-key.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody, whileStored } from "./store-body.ts";
-import { type Succession, succeed } from "./versions.ts";
+import { findVersion, replicaOrdinal, type Succession, succeed } from "./versions.ts";
 
 /**
  * Stores an object; it is there, whole and durable, when this resolves. When it throws, the key has what it had, or all of the
@@ -28,6 +28,11 @@ import { type Succession, succeed } from "./versions.ts";
 export async function putObject(services: ObjectServices, input: ObjectDraft): Promise<ObjectDoc> {
   checkKey(input.key);
   const bucketFound = await openBucket(services, input.tenant, input.bucket);
+  const known = input.replica === undefined ? undefined : await knownReplica(services, bucketFound.bucket, input, input.replica);
+  if (known !== undefined) {
+    for await (const _ of input.body);
+    return known;
+  }
   const shard = await writableShard(services, input.bucket, input.key);
   await expectRoom(services, bucketFound.bucket, input.key, input.length);
   const threshold = services.shards.inlineRate(shard.id) > 10_000_000 ? 128 : shard.inlineThreshold;
@@ -55,6 +60,17 @@ export async function putObject(services: ObjectServices, input: ObjectDraft): P
   });
 }
 
+/** What there is of a version already that is copied here again. Throws `InvalidRequest`, `InvalidArgument` for one that cannot be taken. */
+export async function knownReplica(
+  services: ObjectServices,
+  bucket: Bucket,
+  { key }: { readonly key: string },
+  replica: string,
+): Promise<ObjectDoc | undefined> {
+  replicaOrdinal(services, bucket, replica);
+  return (await findVersion(services, { bucket: bucket.name, key, version: replica }))?.doc;
+}
+
 /** Anything that can commit a draft around a body: a streamed one, or the parts of an upload. */
 export interface Committable {
   finish(build: (body: Body) => Promise<ObjectsDraft>): Promise<"committed" | "conflict">;
@@ -70,6 +86,7 @@ export async function commitObject(
     readonly conditions?: Conditions;
     readonly bucketFound?: FoundBucket;
     readonly event?: ObjectEventName;
+    readonly replica?: string | undefined;
   },
   body: Committable,
   make: (body: Body) => ObjectDoc,
@@ -85,12 +102,12 @@ export async function commitObject(
       owner ??= await openBucket(services, target.tenant, target.bucket, attempt > 0);
       const existing = await store.get("storage_objects", id);
       checkConditions(existing, target.conditions);
-      next = await makeCurrent(services, owner.bucket, existing, make(made), target.event);
+      next = await makeCurrent(services, owner.bucket, existing, make(made), target.event, target.replica);
       return {
         of: owner.bucket,
         puts: next.puts,
         dels: next.dels,
-        checks: [{ coll: "storage_buckets", id: target.bucket, version: owner.version }],
+        checks: [...(next.checks ?? []), { coll: "storage_buckets", id: target.bucket, version: owner.version }],
       };
     });
     // What stood in the way may have been the bucket.
@@ -110,8 +127,9 @@ export async function makeCurrent(
   current: Stored | undefined,
   made: ObjectDoc,
   event: ObjectEventName = "ObjectCreated:Put",
+  replica?: string,
 ): Promise<Succession> {
-  const next = await succeed(services, bucket, current, lockedByDefault(services, bucket, made));
+  const next = await succeed(services, bucket, current, lockedByDefault(services, bucket, made), { replica });
   return { ...next, puts: [...next.puts, ...noticePuts(services, bucket, event, next.doc)] };
 }
 

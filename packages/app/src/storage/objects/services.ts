@@ -23,6 +23,8 @@ export interface ObjectServices {
   readonly up: (node: string) => boolean;
   /** The webhooks that buckets of their tenants may name as destinations. */
   readonly webhooks: WebhookTenants;
+  /** Where buckets of their tenants may be copied, by the operator's names. */
+  readonly destinations: ReadonlyMap<string, { readonly tenants: ReadonlySet<string> }>;
   /** Of a request that somebody sent: what notifications say of it. */
   readonly origin?: RequestOrigin;
   /** The records of buckets that one request has read; absent: each is read whenever it is asked for. */

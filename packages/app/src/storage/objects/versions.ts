@@ -4,6 +4,7 @@ import {
   checkRetentionChange,
   needLock,
   objectError,
+  placeOfReplica,
   type Retention,
   storageError,
   type VersionTarget,
@@ -15,6 +16,7 @@ import type { ObjectDoc } from "../documents.ts";
 import { indexedKey } from "../schema.ts";
 import { openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
+import { replicationPuts } from "./replication-puts.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { trashPuts } from "./trash.ts";
 import { figureOf, plus } from "./version-figures.ts";
@@ -71,21 +73,34 @@ export interface Succession {
   readonly doc: ObjectDoc;
   readonly puts: readonly Put[];
   readonly dels: readonly Del[];
+  readonly checks?: readonly Check[];
   /** How the shard's figures change. */
   readonly bytes: number;
   readonly objects: number;
 }
 
+/** How a version comes to be. */
+export interface Coming {
+  /** The version elsewhere that it is a copy of. */
+  readonly replica?: string | undefined;
+  /** It is the doing of the bucket's lifecycle, which is copied nowhere: each bucket has its own. */
+  readonly expiry?: boolean;
+}
+
 /**
  * Makes `made` the current version of its key after `current`, as the bucket's versioning has it: what was current becomes a version
- * of the past, or is replaced where it has the same name, `null`. Throws `ObjectLocked` when that may not go.
+ * of the past, or is replaced where it has the same name, `null`. With it is written down where it is to be copied. A copy from elsewhere
+ * keeps its name and its place among the versions. Throws `ObjectLocked` when that may not go.
  */
 export async function succeed(
   services: ObjectServices,
   bucket: Bucket,
   current: Stored | undefined,
-  made: ObjectDoc,
+  { replica: _, replication: __, ...plain }: ObjectDoc,
+  { replica, expiry = false }: Coming = {},
 ): Promise<Succession> {
+  const made = plain as ObjectDoc;
+  if (replica !== undefined) return takeReplica(services, bucket, current, made, replica);
   const { store, clock } = services.context;
   const before = current?.doc as ObjectDoc | undefined;
   const id = objectId(made.bucket, made.key);
@@ -95,8 +110,9 @@ export async function succeed(
     bucket.versioning === undefined
       ? {}
       : { ordinal, version_id: bucket.versioning === "Enabled" ? newVersionId(services, ordinal) : "null" };
-  const doc: ObjectDoc = { ...made, ...named };
-  const puts: Put[] = [own(doc)];
+  const copies = replicationPuts(services, bucket, { ...made, ...named }, expiry);
+  const doc = copies.doc;
+  const puts: Put[] = [own(doc), ...copies.puts];
   const dels: Del[] = [];
   const gone: ObjectDoc[] = [];
   const kept = before !== undefined && versionIdOf(before) !== versionIdOf(doc);
@@ -116,12 +132,61 @@ export async function succeed(
   return { doc, puts, dels, ...gone.reduce((sum, version) => plus(sum, figureOf(version), -1), figureOf(doc)) };
 }
 
+/** How far the clock of where a copy comes from may be ahead of ours. */
+const aheadMs = 86_400_000;
+
+/** The ordinal of a version that is copied to the bucket. Throws `InvalidRequest`, `InvalidArgument` for one that cannot be taken. */
+export function replicaOrdinal({ context }: ObjectServices, { versioning }: Bucket, replica: string): number {
+  if (versioning !== "Enabled") throw objectError("InvalidRequest", "copies are taken by buckets whose versioning is Enabled");
+  const ordinal = ordinalOfId(replica);
+  // What is written after it has to come after it: nothing may take the end of time.
+  if (ordinal === undefined || ordinal > context.clock.now() + aheadMs)
+    throw objectError("InvalidArgument", "the version to copy is of a time that is still to come");
+  return ordinal;
+}
+
+const placeOf = (doc: ObjectDoc) => ({ version: versionIdOf(doc), ordinal: ordinalOf(doc) });
+
+/** A copy takes the place among the versions of its key that it has elsewhere. Throws `OperationAborted` when it was taken meanwhile. */
+async function takeReplica(
+  services: ObjectServices,
+  bucket: Bucket,
+  current: Stored | undefined,
+  made: ObjectDoc,
+  replica: string,
+): Promise<Succession> {
+  const ordinal = replicaOrdinal(services, bucket, replica);
+  const { clock } = services.context;
+  const id = objectId(made.bucket, made.key);
+  if ((await findVersion(services, { bucket: made.bucket, key: made.key, version: replica })) !== undefined)
+    throw objectError("OperationAborted", "the version is there by now");
+  const doc: ObjectDoc = { ...made, modified_at: ordinal, ordinal, version_id: replica, replica: true };
+  const past = (version: ObjectDoc): Put => ({
+    coll: "storage_versions",
+    id: versionDocId(id, versionIdOf(version)),
+    doc: { ...version, superseded_at: clock.now() },
+    ifVersion: 0,
+  });
+  const before = current?.doc as ObjectDoc | undefined;
+  if (before !== undefined && placeOfReplica(placeOf(before), { version: replica, ordinal }) === "past")
+    return {
+      doc,
+      puts: [past(doc)],
+      dels: [],
+      checks: [{ coll: "storage_objects", id, version: current?.version ?? 0 }],
+      ...figureOf(doc),
+    };
+  const own = { coll: "storage_objects", id, doc, ifVersion: current?.version ?? 0 };
+  return { doc, puts: [own, ...(before === undefined ? [] : [past(before)])], dels: [], ...figureOf(doc) };
+}
+
 /** Makes a delete marker the current version of a key; returns it. */
 export async function putDeleteMarker(
   services: ObjectServices,
   bucket: { readonly bucket: Bucket; readonly version: number },
   current: Stored | undefined,
   key: string,
+  coming: Coming = {},
 ): Promise<Succession & { readonly checks: readonly Check[] }> {
   const marker: ObjectDoc = {
     bucket: bucket.bucket.name,
@@ -136,8 +201,9 @@ export async function putDeleteMarker(
     delete_marker: true,
     body: { kind: "none" },
   };
-  const next = await succeed(services, bucket.bucket, current, marker);
-  return { ...next, checks: [{ coll: "storage_buckets", id: bucket.bucket.name, version: bucket.version }] };
+  const next = await succeed(services, bucket.bucket, current, marker, coming);
+  const check = { coll: "storage_buckets", id: bucket.bucket.name, version: bucket.version };
+  return { ...next, checks: [...(next.checks ?? []), check] };
 }
 
 /** What ends a version for good: its record goes, and the latest one of the past becomes current in its place. */

@@ -47,6 +47,8 @@ export interface ObjectDraft {
   readonly customerKey?: Uint8Array | undefined;
   /** What notifications call it; absent: `ObjectCreated:Put`. */
   readonly event?: ObjectEventName;
+  /** The version elsewhere that it is a copy of, and is called by here too. */
+  readonly replica?: string | undefined;
 }
 
 /** How an object is read. */
@@ -64,6 +66,8 @@ export interface DeleteOptions {
   readonly version?: string | undefined;
   /** The caller may end a `GOVERNANCE` retention before its time. */
   readonly bypass?: boolean;
+  /** The delete marker elsewhere that the one to be made is a copy of, and is called by here too. */
+  readonly replica?: string | undefined;
 }
 
 /** What a deletion did. */
@@ -168,6 +172,8 @@ export interface ObjectStore {
   mayNotify(tenant: string, webhook: string): boolean;
   /** Called before the first bucket names a webhook: nothing that it is to hear of lies before that. */
   placeWebhook(webhook: string): Promise<void>;
+  /** Whether buckets of the tenant may be copied to the server that the operator calls so. */
+  mayReplicate(tenant: string, destination: string): boolean;
 
   /** A version that holds an object. Throws `NotFound`, `NoSuchVersion`, `MethodNotAllowed` for a delete marker. */
   headObject(tenant: string, bucket: string, key: string, version?: string): Promise<ObjectVersion>;

@@ -3,6 +3,7 @@ import type { BucketQuota } from "../bucket-quota.ts";
 import type { CorsRule } from "../cors.ts";
 import type { LifecycleRule } from "../lifecycle.ts";
 import type { NotificationRule } from "../notifications.ts";
+import type { Replication, ReplicationState } from "../replication.ts";
 import type { DefaultRetention, Retention } from "../retention.ts";
 import type { Website } from "../website.ts";
 
@@ -33,6 +34,8 @@ export interface Bucket extends JsonObject {
   readonly quota?: BucketQuota & JsonObject;
   /** Absent: nothing is told. */
   readonly notifications?: readonly (NotificationRule & JsonObject)[];
+  /** Absent: nothing is copied elsewhere. */
+  readonly replication?: Replication & JsonObject;
 }
 
 export type Versioning = "Enabled" | "Suspended";
@@ -66,6 +69,10 @@ export interface ObjectVersion extends ObjectDescription {
   readonly delete_marker?: boolean;
   /** Since when it is not the current version. */
   readonly superseded_at?: number;
+  /** It was copied here from a bucket elsewhere. */
+  readonly replica?: boolean;
+  /** How far its copies to other buckets are, by their destinations. */
+  readonly replication?: Readonly<Record<string, ReplicationState>>;
 }
 
 /** In the order of their keys. */
@@ -95,6 +102,8 @@ export interface UploadPart extends JsonObject {
 export interface UploadDraft extends ObjectDescription {
   /** What was asked for: an algorithm by its header suffix, and what the object's checksum is made of. */
   readonly checksum?: UploadChecksum;
+  /** The version that it is a copy of. */
+  readonly replica?: string;
 }
 
 export interface UploadChecksum extends JsonObject {

@@ -1,0 +1,223 @@
+import { isUtf8 } from "node:buffer";
+import { Readable } from "node:stream";
+import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
+import { missingBackEnd } from "../back-end.ts";
+import type { Replica, ReplicaErrorCode, ReplicaPart, ReplicaTarget } from "./replica-target.ts";
+
+/** An S3 server that buckets are copied to. */
+export interface S3ReplicasOptions {
+  /** `http(s)://host[:port]`; buckets are addressed by path. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  /** How long the server may say nothing; default 60,000. */
+  readonly timeoutMs?: number;
+}
+
+const replicaHeader = "x-seneschal-replica-version";
+const checksumPrefix = "x-amz-checksum-";
+
+/** Copies versions to buckets of an S3 server. The SDK is loaded only where that is done. */
+export async function openS3Replicas(options: S3ReplicasOptions): Promise<ReplicaTarget> {
+  checkOptions("options", options, {
+    endpoint: "string",
+    region: "string",
+    accessKey: "string",
+    secretKey: "string",
+    timeoutMs: "number?",
+  });
+  const sdk = await import("@aws-sdk/client-s3").catch(missingBackEnd);
+  const client = new sdk.S3Client({
+    endpoint: options.endpoint,
+    region: options.region,
+    forcePathStyle: true,
+    // What is to be tried again, and when, is not the client's to say.
+    maxAttempts: 1,
+    // Failures are told to who asks.
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    credentials: { accessKeyId: options.accessKey, secretAccessKey: options.secretKey },
+    requestHandler: { connectionTimeout: 5000, socketTimeout: options.timeoutMs ?? 60_000 },
+    // A version brings the checksums that it has; trailing ones are news to some servers.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+  });
+  type Send = typeof client.send;
+
+  /** Sends a command with headers beside its own, and tells what its failure means. */
+  const send = (async (command: Parameters<Send>[0], headers: Readonly<Record<string, string>>, signal?: AbortSignal) => {
+    withHeaders(command as unknown as Extensible, headers);
+    try {
+      return await client.send(command, signal && { abortSignal: signal });
+    } catch (error) {
+      throw signal?.aborted === true ? error : failureOf(error as SdkError);
+    }
+  }) as <R>(command: unknown, headers: Readonly<Record<string, string>>, signal?: AbortSignal) => Promise<R>;
+
+  /** True for a version that is there under its name, of a server that lets versions keep theirs. */
+  const isThere = async (Bucket: string, Key: string, VersionId: string, signal?: AbortSignal): Promise<boolean> => {
+    try {
+      const found = await send<{ VersionId?: string }>(new sdk.HeadObjectCommand({ Bucket, Key, VersionId }), {}, signal);
+      return found.VersionId === VersionId;
+    } catch (error) {
+      if (isCoded(error, "replica_withheld", "replica_refused")) return false;
+      throw error;
+    }
+  };
+
+  const putJoined = async (Bucket: string, replica: Replica, signal?: AbortSignal): Promise<void> => {
+    const { key: Key, version, parts } = replica;
+    // Its bytes are sent only once, also after an answer that was lost.
+    if (await isThere(Bucket, Key, version, signal)) return;
+    const whole = Object.entries(replica.headers).find(([name]) => name.startsWith(checksumPrefix));
+    const algorithm = whole?.[0].slice(checksumPrefix.length);
+    const { UploadId } = await send<{ UploadId?: string }>(
+      new sdk.CreateMultipartUploadCommand({ Bucket, Key, ContentType: replica.contentType }),
+      {
+        ...described(replica),
+        ...(whole && {
+          "x-amz-checksum-algorithm": (algorithm ?? "").toUpperCase(),
+          "x-amz-checksum-type": /-\d+$/.test(whole[1]) ? "COMPOSITE" : "FULL_OBJECT",
+        }),
+      },
+      signal,
+    );
+    const target = { Bucket, Key, UploadId };
+    try {
+      const done = [];
+      for (const [i, part] of parts.entries()) {
+        const own = Object.entries(part.checksums).filter(([name]) => name === whole?.[0]);
+        const PartNumber = i + 1;
+        const { ETag } = await send<{ ETag?: string }>(
+          new sdk.UploadPartCommand({ ...target, PartNumber, ...bodyOf(part) }),
+          Object.fromEntries(own),
+          signal,
+        );
+        done.push({
+          PartNumber,
+          ETag,
+          ...Object.fromEntries(own.map(([, value]) => [`Checksum${algorithm?.toUpperCase()}`, value])),
+        });
+      }
+      await send(new sdk.CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts: done } }), {}, signal);
+    } catch (error) {
+      await client.send(new sdk.AbortMultipartUploadCommand(target)).catch(() => undefined);
+      throw error;
+    }
+  };
+
+  return {
+    async open(Bucket) {
+      const { Status } = await send<{ Status?: string }>(new sdk.GetBucketVersioningCommand({ Bucket }), {});
+      if (Status !== "Enabled") throw replicaError("replica_withheld", "the bucket there does not keep versions", {});
+      try {
+        const lock = await send<{ ObjectLockConfiguration?: { ObjectLockEnabled?: string } }>(
+          new sdk.GetObjectLockConfigurationCommand({ Bucket }),
+          {},
+        );
+        return { locks: lock.ObjectLockConfiguration?.ObjectLockEnabled === "Enabled" };
+      } catch (error) {
+        if (isCoded(error, "replica_refused")) return { locks: false };
+        throw error;
+      }
+    },
+    async put(Bucket, replica, signal) {
+      if (replica.joined) return putJoined(Bucket, replica, signal);
+      const [part] = replica.parts;
+      const body = part === undefined ? { Body: Buffer.alloc(0) } : bodyOf(part);
+      const checksums = Object.entries(replica.headers).filter(([name]) => name.startsWith(checksumPrefix));
+      await send(
+        new sdk.PutObjectCommand({ Bucket, Key: replica.key, ContentType: replica.contentType, ...body }),
+        { ...described(replica), ...Object.fromEntries(checksums) },
+        signal,
+      );
+    },
+    async putMarker(Bucket, { key, version }, signal) {
+      await send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { [replicaHeader]: version }, signal);
+    },
+    close: () => client.destroy(),
+  };
+}
+
+function bodyOf({ size, bytes }: ReplicaPart): { readonly Body: Buffer | Readable; readonly ContentLength: number } {
+  return { Body: size === 0 ? Buffer.alloc(0) : Readable.from(bytes(), { objectMode: false }), ContentLength: size };
+}
+
+/** What is said of a version, but for its type and its checksum. */
+function described({ version, headers, meta, tags, retention, legalHold }: Replica): Record<string, string> {
+  return {
+    ...Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(checksumPrefix))),
+    ...Object.fromEntries(Object.entries(meta).map(([name, value]) => [`x-amz-meta-${name}`, value])),
+    ...(tags.length > 0 && { "x-amz-tagging": new URLSearchParams(tags.map(({ key, value }) => [key, value])).toString() }),
+    ...(retention && {
+      "x-amz-object-lock-mode": retention.mode,
+      "x-amz-object-lock-retain-until-date": new Date(retention.until).toISOString(),
+    }),
+    ...(legalHold === true && { "x-amz-object-lock-legal-hold": "ON" }),
+    [replicaHeader]: version,
+  };
+}
+
+/** A command, as far as its request can be changed on its way. */
+interface Extensible {
+  readonly middlewareStack: {
+    add(
+      middleware: (next: Next) => Next,
+      options: { readonly step: string; readonly name: string; readonly priority?: string },
+    ): void;
+  };
+}
+type Next = (args: { readonly request: { headers: Record<string, string> } }) => Promise<unknown>;
+
+/** Headers are signed as UTF-8, and sent as the bytes that they are. */
+function withHeaders({ middlewareStack }: Extensible, headers: Readonly<Record<string, string>>): void {
+  const signed = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const bytes = Buffer.from(value, "latin1");
+      return [name, isUtf8(bytes) ? bytes.toString("utf8") : value];
+    }),
+  );
+  const setting =
+    (own: Readonly<Record<string, string>>) =>
+    (next: Next): Next =>
+    async (args) => {
+      // First: a Content-Disposition behind a Content-Length is decoded by Node before it is sent.
+      args.request.headers = { ...own, ...args.request.headers, ...own };
+      return next(args);
+    };
+  middlewareStack.add(setting(signed), { step: "build", name: "replicaHeaders" });
+  middlewareStack.add(setting(headers), { step: "deserialize", name: "replicaHeadersAsSent", priority: "low" });
+}
+
+interface SdkError extends Error {
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+/** Answers that say that the server does not know us, or what time it is. */
+const strangers = [
+  ...["InvalidAccessKeyId", "SignatureDoesNotMatch", "RequestTimeTooSkewed", "AuthorizationHeaderMalformed"],
+  ...["RequestTimeout", "ExpiredToken", "InvalidToken"],
+];
+
+function failureOf(error: SdkError): CodedError<ReplicaErrorCode> {
+  const status = error.$metadata?.httpStatusCode;
+  const { name: code } = error;
+  const details = { ...(status !== undefined && { status }), code };
+  const kind = (): ReplicaErrorCode => {
+    if (status === undefined || status < 300 || [401, 408, 429].includes(status) || strangers.includes(code))
+      return "replica_unreached";
+    if (status >= 500 && status !== 501) return "replica_unreached";
+    if (status < 400 || status === 403 || status === 409 || code === "NoSuchBucket") return "replica_withheld";
+    return "replica_refused";
+  };
+  return replicaError(kind(), `${error.message} (${code})`, details, error);
+}
+
+function replicaError(
+  code: ReplicaErrorCode,
+  message: string,
+  details: Readonly<Record<string, unknown>>,
+  cause?: Error,
+): CodedError<ReplicaErrorCode> {
+  return new CodedError(code, message, details, cause);
+}

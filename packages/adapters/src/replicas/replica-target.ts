@@ -1,0 +1,46 @@
+/** A version of a key, to be copied elsewhere. */
+export interface Replica {
+  readonly key: string;
+  /** What it is called here, and is to be called there where the server knows how. */
+  readonly version: string;
+  readonly contentType: string;
+  /** Standard headers, checksums among them, and user metadata without its prefix: values as HTTP/1.1 carries them, a character for a byte. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly meta: Readonly<Record<string, string>>;
+  readonly tags: readonly { readonly key: string; readonly value: string }[];
+  /** Until when it is kept, milliseconds. */
+  readonly retention?: { readonly mode: string; readonly until: number };
+  readonly legalHold?: boolean;
+  /** In their order. One that was put at once has itself as its only one, unless `joined`. */
+  readonly parts: readonly ReplicaPart[];
+  /** It was made of its parts, and is to be made of them again: its ETag and its checksum are of them. */
+  readonly joined: boolean;
+}
+
+export interface ReplicaPart {
+  /** Bytes. */
+  readonly size: number;
+  /** Verified checksums, base64, by header name. */
+  readonly checksums: Readonly<Record<string, string>>;
+  bytes(): AsyncIterable<Uint8Array>;
+}
+
+/**
+ * - `replica_unreached`: the server does not answer, cannot, or does not know us: nothing can be copied to it now.
+ * - `replica_withheld`: the bucket takes nothing now: it is not there, not ours to write, full, or without versions.
+ * - `replica_refused`: this version is not taken, now and later.
+ *
+ * `details`: `status` and `code` of the answer, where there was one.
+ */
+export type ReplicaErrorCode = "replica_unreached" | "replica_withheld" | "replica_refused";
+
+/** An S3 server that versions are copied to. Its operations throw `CodedError` of {@link ReplicaErrorCode}. */
+export interface ReplicaTarget {
+  /** A bucket that keeps versions; `locks`: those may be held. */
+  open(bucket: string): Promise<{ readonly locks: boolean }>;
+  /** Copies a version; one that is there already under its name is left as it is. */
+  put(bucket: string, replica: Replica, signal?: AbortSignal): Promise<void>;
+  /** Copies a delete marker. */
+  putMarker(bucket: string, marker: Pick<Replica, "key" | "version">, signal?: AbortSignal): Promise<void>;
+  close(): void;
+}

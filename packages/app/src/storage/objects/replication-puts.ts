@@ -1,0 +1,69 @@
+import { type Bucket, destinationKey, type ReplicationDestination, rulesCovering, versionIdOf } from "@seneschal/core/storage";
+import type { Put } from "@seneschal/kernel/ports";
+import { everyDocument } from "../../platform/index.ts";
+import { commit } from "../context.ts";
+import type { ObjectDoc, ReplicationDoc } from "../documents.ts";
+import { objectId } from "./object-id.ts";
+import type { ObjectServices } from "./services.ts";
+
+/** What waits to be copied of a version to one destination is one record: writing it down again changes nothing. */
+export function replicationId(
+  doc: Pick<ObjectDoc, "bucket" | "key" | "version_id">,
+  destination: ReplicationDestination,
+): string {
+  return `${objectId(doc.bucket, doc.key)}.${versionIdOf(doc)}.${destinationKey(destination)}`;
+}
+
+/** That a version waits to be copied to one destination. */
+export function replicationPut(
+  { clock }: ObjectServices["context"],
+  { bucket, key, size, version_id, ordinal, modified_at }: ObjectDoc,
+  { name, bucket: into }: ReplicationDestination,
+): Put {
+  const doc: ReplicationDoc = {
+    destination: name,
+    into,
+    bucket,
+    key,
+    version: versionIdOf({ ...(version_id !== undefined && { version_id }) }),
+    ordinal: ordinal ?? modified_at,
+    size,
+    at: clock.now(),
+  };
+  const id = replicationId({ bucket, key, ...(version_id !== undefined && { version_id }) }, { name, bucket: into });
+  return { coll: "storage_replications", id, doc, ifVersion: 0 };
+}
+
+/** After a restore, which brings versions that wait to be copied and not what is written down of them. */
+export async function awaitReplication(context: ObjectServices["context"]): Promise<void> {
+  const { store } = context;
+  for await (const { doc } of everyDocument(store, "storage_buckets", "by_tenant")) {
+    const { name, replication } = doc as Bucket;
+    if (replication === undefined) continue;
+    for (const [coll, index] of [
+      ["storage_objects", "all"],
+      ["storage_versions", "by_key"],
+    ] as const)
+      for await (const version of everyDocument(store, coll, index, [name])) {
+        const found = version.doc as ObjectDoc;
+        for (const { destination } of replication.rules)
+          if (found.replication?.[destinationKey(destination)] === "PENDING")
+            await commit(store, { puts: [replicationPut(context, found, destination)] });
+      }
+  }
+}
+
+/** A new version with what it says of its copies, and what is written down of each: both are there, or the version is not. */
+export function replicationPuts(
+  { context }: ObjectServices,
+  { replication, versioning }: Bucket,
+  doc: ObjectDoc,
+  expiry: boolean,
+): { readonly doc: ObjectDoc; readonly puts: readonly Put[] } {
+  if (replication === undefined || versioning !== "Enabled" || expiry) return { doc, puts: [] };
+  const destinations = rulesCovering(replication.rules, doc).map(({ destination }) => destination);
+  if (destinations.length === 0) return { doc, puts: [] };
+  const states = Object.fromEntries(destinations.map((destination) => [destinationKey(destination), "PENDING" as const]));
+  const pending: ObjectDoc = { ...doc, replication: states };
+  return { doc: pending, puts: destinations.map((destination) => replicationPut(context, pending, destination)) };
+}

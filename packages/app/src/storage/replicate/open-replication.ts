@@ -1,0 +1,296 @@
+import type { ReplicaTarget } from "@seneschal/adapters/replicas";
+import {
+  afterSending,
+  type Bucket,
+  destinationKey,
+  lanesOf,
+  type ReplicationOutcome,
+  type ReplicationState,
+  storageError,
+} from "@seneschal/core/storage";
+import type { Stored } from "@seneschal/kernel/ports";
+import type { Background } from "../../platform/index.ts";
+import { commit } from "../context.ts";
+import type { ReplicationDoc } from "../documents.ts";
+import type { ObjectServices } from "../objects/services.ts";
+import { findVersion } from "../objects/versions.ts";
+import { measureReplication } from "./measure-replication.ts";
+import { headOf, type ReplicationQueue, replicationQueues } from "./replication-queues.ts";
+import { sendVersion } from "./send-version.ts";
+
+/** Copies new versions of buckets to buckets elsewhere: each destination by itself, the versions of a key in their order. */
+export interface ReplicationWork {
+  /** A turn of every destination that is due, until nothing waits for it or it does not answer. */
+  copy(): Promise<void>;
+  /** Measures what waits, and looks whether something is due. One step of the cluster's background work. */
+  watch(): Promise<void>;
+  /** Begins to follow the store. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** A server that buckets may be copied to. */
+export interface BucketDestination {
+  readonly target: ReplicaTarget;
+  /** Whose buckets may be. */
+  readonly tenants: ReadonlySet<string>;
+}
+
+interface ReplicationParts {
+  readonly services: ObjectServices;
+  readonly background: Background;
+  /** By the names that buckets have for them. */
+  readonly destinations: ReadonlyMap<string, BucketDestination>;
+  /** True on the node that does this for the cluster. */
+  readonly leads: () => boolean;
+}
+
+/** What comes together is looked at together. */
+const gatherMs = 50;
+const lastRetryMs = 60_000;
+/** How much of a queue is looked at at a time, and how many keys of it are copied at once. */
+const [pageSize, lanesAtOnce] = [100, 4];
+
+export function openReplication({ services, background, destinations, leads }: ReplicationParts): ReplicationWork {
+  const { store, metrics } = services.context;
+  const ending = new AbortController();
+  const followers = [...destinations].map(([name, destination]) => {
+    // A counter that begins at what it counted first has no increase that an alert could see.
+    for (const outcome of ["taken", "refused", "withheld", "unreached"])
+      metrics.replications.inc({ destination: name, outcome }, 0);
+    const turn = openTurns({ services, leads, name, destination, signal: ending.signal });
+    const due = background.soon(stepOf(name), lastRetryMs, async () => {
+      const { waitsMs, error } = await turn();
+      if (waitsMs !== undefined) due.due(waitsMs);
+      if (error !== undefined) throw error;
+    });
+    return { name, turn, due };
+  });
+  const wake = (): void => {
+    // A server that does not answer is not asked for every write.
+    if (leads()) for (const { due, turn } of followers) due.due(Math.max(gatherMs, turn.waitsMs()));
+    else for (const { name } of followers) background.skip(stepOf(name));
+  };
+  let unsubscribe: (() => void) | undefined;
+  return {
+    async copy() {
+      await Promise.all(followers.map(({ turn }) => turn()));
+    },
+    async watch() {
+      await measureReplication(services.context);
+      if (unsubscribe !== undefined) wake();
+    },
+    start() {
+      if (followers.length === 0) return;
+      unsubscribe ??= store.subscribe(wake);
+      wake();
+    },
+    async stop() {
+      unsubscribe?.();
+      ending.abort();
+      await Promise.all(followers.map(({ due }) => due.stop()));
+      for (const { target } of destinations.values()) target.close();
+    },
+  };
+}
+
+const stepOf = (name: string): string => `replication to ${name}`;
+
+/** What one turn came to: in how many milliseconds there is to be another, and why the server was not reached. */
+interface Turn {
+  readonly waitsMs?: number;
+  readonly error?: Error;
+}
+
+/** One that is to be tried again, and how often it was. */
+interface Waiting {
+  readonly failures: number;
+  readonly at: number;
+  readonly error?: Error | undefined;
+}
+
+/** What is known of a queue before anything of it is copied. */
+interface OpenQueue {
+  /** Rules copy to it. */
+  readonly wanted: boolean;
+  /** Versions may be held there. */
+  readonly locks: boolean;
+}
+
+/** Why a queue is not copied to its end. */
+interface Stopped {
+  readonly outcome: "withheld" | "unreached";
+  readonly error: Error;
+}
+
+interface Turns {
+  (): Promise<Turn>;
+  /** How long the server is not to be asked. */
+  waitsMs(): number;
+}
+
+interface TurnParts extends Pick<ReplicationParts, "services" | "leads"> {
+  readonly name: string;
+  readonly destination: BucketDestination;
+  readonly signal: AbortSignal;
+}
+
+/** One destination's turns: each copies all that waits for it. A bucket that takes nothing holds up no other, a server that does not answer all. */
+function openTurns({ services, leads, name, destination, signal }: TurnParts): Turns {
+  const { context } = services;
+  const { store, clock, metrics } = context;
+  const { target, tenants } = destination;
+  let server: Waiting = { failures: 0, at: 0 };
+  const buckets = new Map<string, Waiting>();
+  const here = (): boolean => leads() && !signal.aborted;
+
+  const count = (outcome: ReplicationOutcome, bytes = 0): void => {
+    metrics.replications.inc({ destination: name, outcome });
+    if (outcome === "taken") metrics.replicationBytes.inc({ destination: name }, bytes);
+  };
+
+  /** Opens what a queue copies from and to. Without rules for it any more what waits is given up. */
+  const openQueue = async (queue: ReplicationQueue): Promise<OpenQueue> => {
+    const bucket = (await store.get("storage_buckets", queue.bucket))?.doc as Bucket | undefined;
+    const own = destinationKey({ name, bucket: queue.into });
+    const wanted = bucket?.replication?.rules.some((rule) => rule.enabled && destinationKey(rule.destination) === own) === true;
+    if (!wanted) return { wanted: false, locks: false };
+    if (bucket === undefined || !tenants.has(bucket.tenant))
+      throw new WithheldHere("the destination is not for this tenant any more");
+    return { wanted: true, ...(await target.open(queue.into)) };
+  };
+
+  /** Copies one version; tells why what is behind it is not copied now. */
+  const copyOne = async (waiting: Stored, { wanted, locks }: OpenQueue): Promise<Stopped | undefined> => {
+    const entry = waiting.doc as ReplicationDoc;
+    const doc = (await findVersion(services, entry))?.doc;
+    if (!wanted || doc === undefined) {
+      await settle(services, waiting, undefined);
+      return undefined;
+    }
+    const { outcome, error = new Error(outcome) } = await sendVersion({ services, target, locks, signal }, entry, doc);
+    count(outcome, entry.size);
+    const { state } = afterSending(outcome, 0);
+    if (state === "PENDING") return { outcome: outcome === "unreached" ? "unreached" : "withheld", error };
+    await settle(services, waiting, state);
+    if (state === "FAILED")
+      context.emit("warning", "node", "a version is not taken where it is to be copied: it stays here alone", {
+        ...textsOf(entry),
+        key: entry.key,
+        version: entry.version,
+        error: error.message,
+      });
+    return undefined;
+  };
+
+  /** Copies what is first in a queue; "more": there may be more behind it. */
+  const copyPage = async (queue: ReplicationQueue): Promise<"more" | "done" | Stopped> => {
+    const page = await headOf(store, queue, pageSize);
+    let stopped: Stopped | undefined;
+    try {
+      const opened = await openQueue(queue);
+      const lanes = lanesOf(page.map((waiting) => ({ ...(waiting.doc as ReplicationDoc), waiting })));
+      let next = 0;
+      const work = async (): Promise<void> => {
+        for (let lane = lanes[next++]; lane !== undefined; lane = lanes[next++])
+          for (const { waiting } of lane) {
+            if (stopped !== undefined || !here()) return;
+            const end = await copyOne(waiting, opened);
+            stopped ??= end;
+          }
+      };
+      await Promise.all(Array.from({ length: lanesAtOnce }, work));
+    } catch (error) {
+      if (signal.aborted) return "done";
+      const outcome = outcomeOf(error);
+      if (outcome === undefined) throw error;
+      count(outcome);
+      stopped = { outcome, error: error as Error };
+    }
+    return stopped ?? (page.length < pageSize ? "done" : "more");
+  };
+
+  const retryIn = (before: Waiting | undefined, outcome: ReplicationOutcome): Waiting => {
+    const failures = before?.failures ?? 0;
+    const after = afterSending(outcome, failures);
+    return { failures: failures + 1, at: clock.now() + ("waitsMs" in after ? after.waitsMs : 0) };
+  };
+
+  const waitsMs = (): number => Math.max(0, server.at - clock.now());
+
+  const turn = async (): Promise<Turn> => {
+    if (!here()) return {};
+    if (waitsMs() > 0) return { waitsMs: waitsMs(), ...(server.error && { error: server.error }) };
+    let again: number | undefined;
+    for (let more = true; more; ) {
+      more = false;
+      again = undefined;
+      for await (const queue of replicationQueues(store, name)) {
+        if (!here()) return {};
+        const key = `${queue.bucket} ${queue.into}`;
+        const waiting = buckets.get(key);
+        if (waiting === undefined || waiting.at <= clock.now()) {
+          const end = await copyPage(queue);
+          if (end === "more") more = true;
+          if (typeof end === "string") {
+            if (buckets.delete(key)) context.emit("info", "node", "a bucket is copied again", textsOf(queue));
+            server = { failures: 0, at: 0 };
+            continue;
+          }
+          const { outcome, error } = end;
+          if (outcome === "unreached") {
+            server = { ...retryIn(server, outcome), error };
+            return { waitsMs: waitsMs(), error };
+          }
+          if (waiting === undefined)
+            context.emit("warning", "node", "a bucket is not copied: what is new in it waits", {
+              ...textsOf(queue),
+              error: error.message,
+            });
+          buckets.set(key, retryIn(waiting, outcome));
+        }
+        const wait = Math.max(0, (buckets.get(key)?.at ?? 0) - clock.now());
+        again = Math.min(again ?? wait, wait);
+      }
+    }
+    return again === undefined ? {} : { waitsMs: again };
+  };
+  return Object.assign(turn, { waitsMs });
+}
+
+const textsOf = ({ destination, bucket, into }: ReplicationQueue) => ({ destination, bucket, into });
+
+/** Why nothing is sent although somebody would take it. */
+class WithheldHere extends Error {}
+
+function outcomeOf(error: unknown): "withheld" | "unreached" | undefined {
+  if (error instanceof WithheldHere) return "withheld";
+  const { code } = error as { readonly code?: unknown };
+  if (code === "replica_unreached") return "unreached";
+  return code === "replica_withheld" || code === "replica_refused" ? "withheld" : undefined;
+}
+
+/** Ends the waiting of a version: it says so from the same moment on. `state` absent: it is not to be copied there any more. */
+async function settle(
+  services: ObjectServices,
+  { id, version, doc }: Stored,
+  state: ReplicationState | undefined,
+): Promise<void> {
+  const { store } = services.context;
+  const entry = doc as ReplicationDoc;
+  const name = destinationKey({ name: entry.destination, bucket: entry.into });
+  const dels = [{ coll: "storage_replications", id, ifVersion: version }];
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const found = await findVersion(services, entry);
+    const { [name]: _, ...others } = found?.doc.replication ?? {};
+    const replication = state === undefined ? others : { ...others, [name]: state };
+    const puts =
+      found?.doc.replication === undefined
+        ? []
+        : [{ coll: found.coll, id: found.id, doc: { ...found.doc, replication }, ifVersion: found.version }];
+    const result = await commit(store, { puts, dels });
+    // Another node was there.
+    if (result.ok || result.failed.some(({ coll }) => coll === "storage_replications")) return;
+  }
+  throw storageError("ShardUnavailable", "too many writers of one key, try again");
+}

@@ -1,0 +1,173 @@
+import { checkArgument } from "@seneschal/kernel";
+import { inFilter, type LifecycleFilter } from "./lifecycle.ts";
+
+/** What a bucket copies to buckets elsewhere. */
+export interface Replication {
+  /** The role that was named, to be given back; there are none here. */
+  readonly role?: string;
+  readonly rules: readonly ReplicationRule[];
+}
+
+/** Which new versions of a bucket are copied where. */
+export interface ReplicationRule {
+  readonly id: string;
+  readonly enabled: boolean;
+  /** What the rule was given with, so that it is given back so. */
+  readonly form: "prefix" | "filter";
+  readonly filter: Pick<LifecycleFilter, "prefix" | "tags">;
+  /** Of the rules with one destination that cover a version the one with the greatest counts; of the form `prefix`: none. */
+  readonly priority?: number;
+  readonly destination: ReplicationDestination;
+  /** Whether delete markers are copied too. */
+  readonly deleteMarkers: boolean;
+}
+
+/** A bucket elsewhere. */
+export interface ReplicationDestination {
+  /** The S3 server that it is on, as the operator calls it. */
+  readonly name: string;
+  readonly bucket: string;
+}
+
+/** How far the copy of a version to one destination is. */
+export type ReplicationState = "PENDING" | "COMPLETED" | "FAILED";
+
+/** A version as its rules see it. */
+export interface ReplicatedVersion {
+  readonly key: string;
+  readonly tags?: readonly { readonly key: string; readonly value: string }[];
+  readonly delete_marker?: boolean;
+  readonly encryption?: { readonly kind: string };
+  /** It is itself a copy. */
+  readonly replica?: boolean;
+}
+
+/** The name of a destination among those of its bucket. */
+export function destinationKey({ name, bucket }: ReplicationDestination): string {
+  return `${name}/${bucket}`;
+}
+
+/**
+ * The rules that a new version is copied by, one for each destination. A copy is copied no further, so that buckets which copy to each
+ * other come to an end; nor is what is under a key of its own (`aws:kms`, or the client's): it is not to be read elsewhere under another.
+ *
+ * @example
+ * ```ts
+ * import { rulesCovering } from "@seneschal/core/storage";
+ * const destination = { name: "west", bucket: "photos" };
+ * const rule = { id: "a", enabled: true, form: "filter", filter: { prefix: "in/" }, priority: 1, destination, deleteMarkers: false } as const;
+ * console.log(rulesCovering([rule], { key: "in/a.jpg" }).length); // 1
+ * ```
+ */
+export function rulesCovering(rules: readonly ReplicationRule[], version: ReplicatedVersion): readonly ReplicationRule[] {
+  checkArgument("rules", rules, "array");
+  checkArgument("version", version, "object");
+  const { key, tags = [], delete_marker: marker = false, encryption, replica = false } = version;
+  if (replica || encryption !== undefined) return [];
+  const first = new Map<string, ReplicationRule>();
+  for (const rule of rules) {
+    // A delete marker has no tags: rules that ask for some are not about it.
+    if (!rule.enabled || !inFilter(rule.filter, { key, size: 0, tags })) continue;
+    const name = destinationKey(rule.destination);
+    if ((rule.priority ?? 0) > (first.get(name)?.priority ?? -1)) first.set(name, rule);
+  }
+  return [...first.values()].filter(({ deleteMarkers }) => !marker || deleteMarkers);
+}
+
+/**
+ * What clients are told of a version: `REPLICA` is one that was copied from elsewhere; of others `FAILED` is said as soon as one destination
+ * does not take it, `COMPLETED` once all have it (Amazon S3 user guide, Getting replication status information).
+ *
+ * @example
+ * ```ts
+ * import { replicationStatus } from "@seneschal/core/storage";
+ * console.log(replicationStatus({ replication: { "west/photos": "COMPLETED", "east/photos": "PENDING" } })); // PENDING
+ * ```
+ */
+export function replicationStatus(version: {
+  readonly replica?: boolean;
+  readonly replication?: Readonly<Record<string, ReplicationState>>;
+}): ReplicationState | "REPLICA" | undefined {
+  checkArgument("version", version, "object");
+  if (version.replica === true) return "REPLICA";
+  const states = Object.values(version.replication ?? {});
+  return (["FAILED", "PENDING", "COMPLETED"] as const).find((state) => states.includes(state));
+}
+
+/**
+ * What came of sending a version: it was `taken`; it was `refused` for what it is; the bucket does not take anything now, such as one that is
+ * missing, full, or without versions (`withheld`); or its server does not answer, or does not know us (`unreached`).
+ */
+export type ReplicationOutcome = "taken" | "refused" | "withheld" | "unreached";
+
+const [firstRetryMs, lastRetryMs] = [1000, 60_000];
+
+/**
+ * What becomes of a version that was sent, after so many `failures` of its queue before: what is neither taken nor refused stays pending, and
+ * all behind it, until it is sent again in `waitsMs`, doubled with each failure more.
+ *
+ * @example
+ * ```ts
+ * import { afterSending } from "@seneschal/core/storage";
+ * console.log(afterSending("unreached", 2)); // { state: "PENDING", waitsMs: 4000 }
+ * ```
+ */
+export function afterSending(
+  outcome: ReplicationOutcome,
+  failures: number,
+): { readonly state: "COMPLETED" | "FAILED" } | { readonly state: "PENDING"; readonly waitsMs: number } {
+  checkArgument("outcome", outcome, "string");
+  checkArgument("failures", failures, "number");
+  if (outcome === "taken") return { state: "COMPLETED" };
+  if (outcome === "refused") return { state: "FAILED" };
+  return { state: "PENDING", waitsMs: Math.min(lastRetryMs, firstRetryMs * 2 ** failures) };
+}
+
+/** Those that wait, by their keys: keys may go at once, the versions of one key go one after the other as they are ordered. */
+export function lanesOf<T extends { readonly key: string; readonly ordinal: number }>(
+  waiting: readonly T[],
+): readonly (readonly T[])[] {
+  checkArgument("waiting", waiting, "array");
+  const lanes = new Map<string, T[]>();
+  for (const one of [...waiting].sort((a, b) => a.ordinal - b.ordinal)) lanes.set(one.key, [...(lanes.get(one.key) ?? []), one]);
+  return [...lanes.values()];
+}
+
+/**
+ * Where a copy goes among the versions of its key, by their order: it keeps the one that it had, so that whatever is sent twice, late, or
+ * beside other writers ends in the same versions. Of two of one moment the one that comes first as a text is the later, as in a listing.
+ */
+export function placeOfReplica(current: VersionPlace | undefined, replica: VersionPlace): "current" | "past" {
+  checkArgument("replica", replica, "object");
+  if (current === undefined || current.ordinal < replica.ordinal) return "current";
+  return current.ordinal === replica.ordinal && replica.version < current.version ? "current" : "past";
+}
+
+/** What a version is called, and what orders it among those of its key. */
+export interface VersionPlace {
+  readonly version: string;
+  readonly ordinal: number;
+}
+
+/** The name of a bucket elsewhere, in the form of an ARN. */
+export function destinationArn({ name, bucket }: ReplicationDestination): string {
+  checkArgument("name", name, "string");
+  return `arn:seneschal:replication::${name}:${bucket}`;
+}
+
+/**
+ * The bucket that a destination names; `undefined` for what is none.
+ *
+ * @example
+ * ```ts
+ * import { destinationOfArn } from "@seneschal/core/storage";
+ * console.log(destinationOfArn("arn:seneschal:replication::west:photos")); // { name: "west", bucket: "photos" }
+ * ```
+ */
+export function destinationOfArn(arn: string): ReplicationDestination | undefined {
+  checkArgument("arn", arn, "string");
+  const [, name, bucket] =
+    /^arn:(?:seneschal|minio):replication:[a-z0-9-]*:([a-z0-9][a-z0-9-]{0,62}):([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])$/.exec(arn) ??
+    [];
+  return name === undefined || bucket === undefined ? undefined : { name, bucket };
+}
