@@ -35,7 +35,8 @@ export async function putReplication(call: S3Call): Promise<S3Reply> {
       throw s3Error("InvalidRequest", "Destination bucket must exist.", {
         elements: { ArgumentName: "Bucket", ArgumentValue: destinationArn(destination) },
       });
-  const replication = { ...(role && { role }), rules } as unknown as NonNullable<Bucket["replication"]>;
+  const configuration = Buffer.from(call.random(18)).toString("base64url");
+  const replication = { ...(role && { role }), rules, configuration } as unknown as NonNullable<Bucket["replication"]>;
   await call.objects.changeBucket(call.tenant, call.bucket, "replication", (bucket) => {
     if (bucket.versioning !== "Enabled")
       throw s3Error("InvalidRequest", "Versioning must be 'Enabled' on the bucket to apply a replication configuration");
@@ -74,11 +75,7 @@ function readRule(rule: XmlElement, freshId: string): ReplicationRule {
     if (markers && read.tags !== undefined)
       throw s3Error("InvalidRequest", "Delete marker replication is not supported if any Tag filter is specified.");
   }
-  if (status(child("ExistingObjectReplication"), "ExistingObjectReplication") === true)
-    throw s3Error(
-      "NotImplemented",
-      "ExistingObjectReplication is not implemented here: what there was before is copied by hand.",
-    );
+  const existing = status(child("ExistingObjectReplication"), "ExistingObjectReplication");
   return {
     id,
     enabled: status(rule, "Rule") ?? missing("Status of a Rule"),
@@ -88,6 +85,7 @@ function readRule(rule: XmlElement, freshId: string): ReplicationRule {
     destination: readDestination(child("Destination")),
     // Of the older form all are.
     deleteMarkers: markers ?? filter === undefined,
+    ...(existing !== undefined && { existing }),
   };
 }
 
@@ -149,16 +147,19 @@ export async function getReplication(call: S3Call): Promise<S3Reply> {
   return xmlReply(xmlDocument("ReplicationConfiguration", { Role: role, Rule: rules.map(shownRule) }));
 }
 
-function shownRule({ id, enabled, form, filter, priority, destination, deleteMarkers }: ReplicationRule): XmlObject {
+function shownRule({ id, enabled, form, filter, priority, destination, deleteMarkers, existing }: ReplicationRule): XmlObject {
   return {
     ID: id,
     Priority: priority,
     ...(form === "prefix" ? { Prefix: filter.prefix ?? "" } : { Filter: shownFilter(filter) }),
-    Status: enabled ? "Enabled" : "Disabled",
+    Status: shownStatus(enabled),
+    ExistingObjectReplication: existing === undefined ? undefined : { Status: shownStatus(existing) },
     Destination: { Bucket: destinationArn(destination) },
-    DeleteMarkerReplication: form === "prefix" ? undefined : { Status: deleteMarkers ? "Enabled" : "Disabled" },
+    DeleteMarkerReplication: form === "prefix" ? undefined : { Status: shownStatus(deleteMarkers) },
   };
 }
+
+const shownStatus = (on: boolean): string => (on ? "Enabled" : "Disabled");
 
 /** What waits to be copied is not any more. */
 export async function removeReplication(call: S3Call): Promise<S3Reply> {

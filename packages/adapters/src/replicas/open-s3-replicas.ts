@@ -132,6 +132,23 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
         signal,
       );
     },
+    async describe(Bucket, { key: Key, version: VersionId, tags, retention, legalHold }, locks, signal) {
+      const target = { Bucket, Key, VersionId };
+      const TagSet = tags.map(({ key, value }) => ({ Key: key, Value: value }));
+      await send(new sdk.PutObjectTaggingCommand({ ...target, Tagging: { TagSet } }), {}, signal);
+      if (!locks) return;
+      if (retention !== undefined) {
+        const Retention = {
+          Mode: retention.mode as "GOVERNANCE" | "COMPLIANCE",
+          RetainUntilDate: new Date(retention.until),
+        };
+        // Who may change a lock was asked where it was changed.
+        const command = new sdk.PutObjectRetentionCommand({ ...target, Retention, BypassGovernanceRetention: true });
+        await send(command, {}, signal);
+      }
+      if (legalHold !== undefined)
+        await send(new sdk.PutObjectLegalHoldCommand({ ...target, LegalHold: { Status: legalHold ? "ON" : "OFF" } }), {}, signal);
+    },
     async putMarker(Bucket, { key, version }, signal) {
       await send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { [replicaHeader]: version }, signal);
     },

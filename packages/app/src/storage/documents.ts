@@ -82,6 +82,20 @@ export interface ReplicationDoc extends JsonObject {
   readonly size: number;
   /** Since when it waits, milliseconds. */
   readonly at: number;
+  /** The version is there already. */
+  readonly sent?: boolean;
+  /** Its tags or its lock changed since it was made. */
+  readonly described?: boolean;
+}
+
+/** How far what was in a bucket before its rules is written down to be copied. */
+export interface ReplicationScanDoc extends JsonObject {
+  /** Of the bucket's rules. */
+  readonly configuration: string;
+  readonly done: boolean;
+  /** The last version that was looked at. */
+  readonly after?: string;
+  readonly afterVersion?: string;
 }
 
 /** What a bucket with a quota holds: it moves in the commits that move its objects. */

@@ -26,7 +26,12 @@ export const storageSchema: StoreSchema = {
       indexes: { by_id: { key: () => [] }, shredding: { key: (d) => (d["state"] === "shredding" ? [] : undefined) } },
     },
     storage_credentials: { indexes: { by_tenant: { key: (d) => [text(d["tenant"])] } } },
-    storage_buckets: { indexes: { by_tenant: { key: (d) => [text(d["tenant"]), text(d["name"])] } } },
+    storage_buckets: {
+      indexes: {
+        by_tenant: { key: (d) => [text(d["tenant"]), text(d["name"])] },
+        replicated: { key: (d) => (d["replication"] === undefined ? undefined : [text(d["name"])]) },
+      },
+    },
     /** The current version of each key; delete markers are in `all` only. */
     storage_objects: {
       indexes: {
@@ -69,6 +74,8 @@ export const storageSchema: StoreSchema = {
         },
       },
     },
+    /** By the names of buckets. */
+    storage_replication_scans: { indexes: {} },
     storage_notices: { indexes: { by_webhook: { key: (d) => [text(d["webhook"])] } } },
     /** By the names of webhooks. */
     storage_webhooks: {

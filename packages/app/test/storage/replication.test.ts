@@ -277,6 +277,7 @@ function later(): { readonly destination: BucketDestination; be(site: S3Rig): Pr
       target: {
         open: (...args) => there().open(...args),
         put: (...args) => there().put(...args),
+        describe: (...args) => there().describe(...args),
         putMarker: (...args) => there().putMarker(...args),
         close: () => target?.close(),
       },
@@ -373,8 +374,8 @@ test("a destination that is away fails its step and holds up no other; all that 
   await replicate(east, ...both);
   east.rig.node.start();
   await put(east, "a");
-  await vi.waitFor(async () => expect(failing(east)).toEqual(["replication to north"]), { timeout: 5000 });
-  await vi.waitFor(async () => expect(await counted(east, "taken")).toBe(1), { timeout: 5000 });
+  await vi.waitFor(async () => expect(failing(east)).toEqual(["replication to north"]), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await counted(east, "taken")).toBe(1), { timeout: 30_000 });
   expect(await status(east, "a")).toBe("PENDING");
   expect(await status(west, "a", "copies")).toBe("REPLICA");
   east.rig.clock.advance(30_000);
@@ -384,12 +385,12 @@ test("a destination that is away fails its step and holds up no other; all that 
   expect((await east.rig.node.metrics.replicationVersions.get()).values).toMatchObject([{ value: 1 }]);
   expect((await east.rig.node.metrics.replicationWaitingBytes.get()).values).toMatchObject([{ value: 1 }]);
   await put(east, "b");
-  await vi.waitFor(async () => expect(await counted(east, "taken")).toBe(2), { timeout: 5000 });
+  await vi.waitFor(async () => expect(await counted(east, "taken")).toBe(2), { timeout: 30_000 });
   away = false;
   east.rig.clock.advance(61_000);
   await east.rig.node.tick();
-  await vi.waitFor(async () => expect(await pending(east)).toBe(0), { timeout: 5000 });
-  await vi.waitFor(() => expect(failing(east)).toEqual([]), { timeout: 5000 });
+  await vi.waitFor(async () => expect(await pending(east)).toBe(0), { timeout: 30_000 });
+  await vi.waitFor(() => expect(failing(east)).toEqual([]), { timeout: 30_000 });
   expect([await status(east, "a"), await status(site, "b", "copies")]).toEqual(["COMPLETED", "REPLICA"]);
   await east.rig.node.tick();
   expect(await lag()).toEqual([]);
@@ -618,11 +619,6 @@ describe("a configuration", () => {
     ],
     ["another account's role", `<Role>arn:aws:iam::beta:role/r</Role>${one(whole)}`, "400 InvalidArgument"],
     ["a role that is none", `<Role>root</Role>${one(whole)}`, "400 InvalidArgument"],
-    [
-      "what was there before",
-      one(`${whole}<ExistingObjectReplication><Status>Enabled</Status></ExistingObjectReplication>`),
-      "501 NotImplemented",
-    ],
     ["a time to be held", one(on + filter() + destination().replace("</Dest", "<ReplicationTime/></Dest")), "501 NotImplemented"],
     ["objects under keys of KMS", one(`${whole}<SourceSelectionCriteria/>`), "501 NotImplemented"],
     ["another owner", one(on + filter() + destination().replace("</Dest", "<Account>1</Account></Dest")), "501 NotImplemented"],
@@ -775,7 +771,7 @@ test("destinations are settings with a file for their secret; what is none is re
   }));
   const body = bytesOf(pattern(9));
   await putObject(node.objects, { tenant, bucket: Bucket, key: "k", body, contentType: "", headers: {}, meta: {} });
-  await vi.waitFor(async () => expect(await status(west, "k", "copies")).toBe("REPLICA"), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await status(west, "k", "copies")).toBe("REPLICA"), { timeout: 30_000 });
   await service.stop();
   await rm(directory, { recursive: true, force: true });
   const parses = (...destinations: object[]) => storageSettings.safeParse({ replication: { destinations } }).success;
@@ -792,4 +788,162 @@ test("destinations are settings with a file for their secret; what is none is re
     { bucket: "b" },
   ])
     expect(parses({ ...one, ...odd })).toBe(false);
+});
+
+/** The current version of a key as one that was refused. */
+async function refused(site: S3Rig, key: string) {
+  const found = (await findVersion(site.rig.node.objects, { bucket: Bucket, key })) ?? expect.fail("it is there");
+  const doc = { ...found.doc, replication: { "west/copies": "FAILED" as const } };
+  return { coll: found.coll, id: found.id, doc, ifVersion: found.version };
+}
+
+test("what was there before the rules is copied where they say so, oldest first, and before what came after; set again, what was refused is sent again", async () => {
+  const west = await openSite();
+  await makeBucket(west, "copies");
+  const heard: string[] = [];
+  const { target } = await to(west);
+  const telling: ReplicaTarget = {
+    ...target,
+    async put(bucket, replica, signal) {
+      heard.push(replica.version);
+      return target.put(bucket, replica, signal);
+    },
+  };
+  const east = await openSite(new Map([["west", { target: telling, tenants: new Set([tenant]) }]]));
+  await makeBucket(east);
+  const client = east.client();
+  const made: (string | undefined)[] = [];
+  for (let i = 0; i < 3; i++) made.push((await put(east, "k")).VersionId);
+  await put(east, "other/k");
+  await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: "gone" }));
+  const before = rule({ Filter: { Prefix: "k" }, ExistingObjectReplication: { Status: "Enabled" } });
+  await replicate(east, before, rule({ ID: "new", Priority: 2, Filter: { Prefix: "gone" } }));
+  expect((await client.send(new sdk.GetBucketReplicationCommand({ Bucket }))).ReplicationConfiguration?.Rules?.[0]).toEqual(
+    before,
+  );
+  made.push((await put(east, "k")).VersionId);
+  const { replication } = east.rig.node;
+  await replication.copy();
+  expect([heard, await pending(east)]).toEqual([[], 1]);
+  await replication.awaitExisting();
+  await replication.copy();
+  expect(heard).toEqual(made);
+  expect(await versionsOf(west, "copies")).toEqual((await versionsOf(east, Bucket)).filter((line) => line.startsWith("k ")));
+  await replication.awaitExisting();
+  expect(await pending(east)).toBe(0);
+  await east.rig.store.commit({ commitId: "refused", puts: [await refused(east, "k")] });
+  await replicate(east, before);
+  await east.rig.node.tick();
+  await vi.waitFor(async () => expect(await pending(east)).toBe(1), { timeout: 30_000 });
+  const copied = async () => {
+    await replication.copy();
+    return status(east, "k");
+  };
+  await vi.waitFor(async () => expect(await copied()).toBe("COMPLETED"), { timeout: 30_000 });
+  expect(heard.length).toBe(made.length + 1);
+});
+
+test("a look at what was there before goes on where it ended when its process died", async () => {
+  const west = await openSite();
+  await makeBucket(west, "copies");
+  const east = await openSite(new Map([["west", await to(west)]]));
+  await makeBucket(east);
+  const keys = Array.from({ length: 20 }, (_, i) => `k${String(i).padStart(2, "0")}`);
+  const made = new Map<string, string | undefined>();
+  for (const key of keys) made.set(key, (await put(east, key)).VersionId);
+  const { store } = east.rig;
+  await changeBucket(east.rig.node.objects, tenant, Bucket, "replication", (bucket) => {
+    const { rules } = copyTo("west", "copies");
+    return { ...bucket, replication: { configuration: "c", rules: rules.map((one) => ({ ...one, existing: true })) } };
+  });
+  const doc = { configuration: "c", done: false, after: "k12", afterVersion: made.get("k12") ?? "" };
+  await store.commit({ commitId: "died", puts: [{ coll: "storage_replication_scans", id: Bucket, doc }] });
+  await east.rig.node.replication.awaitExisting();
+  expect(await pending(east)).toBe(7);
+  // One of other rules is begun anew.
+  const other = { ...doc, configuration: "d" };
+  await store.commit({ commitId: "others", puts: [{ coll: "storage_replication_scans", id: Bucket, doc: other }] });
+  await east.rig.node.replication.awaitExisting();
+  await east.rig.node.replication.copy();
+  expect(await versionsOf(west, "copies")).toEqual(await versionsOf(east, Bucket));
+});
+
+test("tags and locks that change later change in the copies, whether the version was sent before, or is not yet", async () => {
+  const { east, west } = await openPair(rule({ Destination: { Bucket: destinationArn({ name: "west", bucket: "locked" }) } }));
+  await makeBucket(west, "locked", { ...versioned, object_lock: { default: { mode: "GOVERNANCE", unit: "days", count: 9 } } });
+  await changeBucket(east.rig.node.objects, tenant, Bucket, "object-lock", (bucket) => ({ ...bucket, object_lock: {} }));
+  const client = east.client();
+  const tag = (Value: string, VersionId?: string) =>
+    client.send(new sdk.PutObjectTaggingCommand({ Bucket, Key: "k", VersionId, Tagging: { TagSet: [{ Key: "k", Value }] } }));
+  const told = async (site: S3Rig, bucket: string, VersionId?: string) => {
+    const target = { Bucket: bucket, Key: "k", VersionId };
+    const { TagSet } = await site.client().send(new sdk.GetObjectTaggingCommand(target));
+    const head = await site.client().send(new sdk.HeadObjectCommand(target));
+    const { ObjectLockMode, ObjectLockRetainUntilDate, ObjectLockLegalHoldStatus, ReplicationStatus } = head;
+    return { tag: TagSet?.[0]?.Value, ObjectLockMode, ObjectLockRetainUntilDate, ObjectLockLegalHoldStatus, ReplicationStatus };
+  };
+  const { VersionId } = await put(east, "k");
+  await tag("not yet sent");
+  await put(east, "k");
+  const { replication } = east.rig.node;
+  await replication.copy();
+  expect(await told(west, "locked", VersionId)).toMatchObject({ tag: "not yet sent", ObjectLockMode: "GOVERNANCE" });
+  await tag("sent", VersionId);
+  expect((await told(east, Bucket, VersionId)).ReplicationStatus).toBe("PENDING");
+  const RetainUntilDate = new Date(Date.now() + 20 * 86_400_000);
+  const Retention = { Mode: "COMPLIANCE", RetainUntilDate } as const;
+  await client.send(new sdk.PutObjectRetentionCommand({ Bucket, Key: "k", VersionId, Retention }));
+  const hold = (Status: "ON" | "OFF") =>
+    client.send(new sdk.PutObjectLegalHoldCommand({ Bucket, Key: "k", VersionId, LegalHold: { Status } }));
+  await hold("ON");
+  await replication.copy();
+  const there = {
+    tag: "sent",
+    ObjectLockMode: "COMPLIANCE",
+    ObjectLockRetainUntilDate: RetainUntilDate,
+    ObjectLockLegalHoldStatus: "ON",
+  };
+  expect(await told(west, "locked", VersionId)).toEqual({ ...there, ReplicationStatus: "REPLICA" });
+  expect(await told(east, Bucket, VersionId)).toEqual({ ...there, ReplicationStatus: "COMPLETED" });
+  await hold("OFF");
+  await replication.copy();
+  expect((await told(west, "locked", VersionId)).ObjectLockLegalHoldStatus).toBe("OFF");
+  // What has no lock here ends none there.
+  const current = await told(west, "locked");
+  await tag("current");
+  await replication.copy();
+  expect(await told(west, "locked")).toEqual({ ...current, tag: "current" });
+  expect([await pending(east), await pending(west)]).toEqual([0, 0]);
+});
+
+test("a description that changes while its version is on its way is sent behind it, also when the answer was lost", async () => {
+  const west = await openSite();
+  await makeBucket(west, "copies");
+  const { target } = await to(west);
+  let meanwhile = async (): Promise<void> => undefined;
+  const changing: ReplicaTarget = {
+    ...target,
+    async put(...args) {
+      await target.put(...args);
+      await meanwhile();
+    },
+  };
+  const east = await openSite(new Map([["west", { target: changing, tenants: new Set([tenant]) }]]));
+  await makeBucket(east);
+  await replicate(east, rule());
+  const Tagging = { TagSet: [{ Key: "k", Value: "v" }] };
+  for (const lost of [false, true]) {
+    const Key = `k-${lost}`;
+    meanwhile = async () => {
+      meanwhile = async () => undefined;
+      await east.client().send(new sdk.PutObjectTaggingCommand({ Bucket, Key, Tagging }));
+      if (lost) unreached();
+    };
+    await put(east, Key);
+    await east.rig.node.replication.copy();
+    east.rig.clock.advance(2000);
+    await east.rig.node.replication.copy();
+    const { TagSet } = await west.client().send(new sdk.GetObjectTaggingCommand({ Bucket: "copies", Key }));
+    expect([TagSet, await status(east, Key), await pending(east)]).toEqual([Tagging.TagSet, "COMPLETED", 0]);
+  }
 });

@@ -6,6 +6,8 @@ export interface Replication {
   /** The role that was named, to be given back; there are none here. */
   readonly role?: string;
   readonly rules: readonly ReplicationRule[];
+  /** Another one for each time that the rules are set. */
+  readonly configuration?: string;
 }
 
 /** Which new versions of a bucket are copied where. */
@@ -20,6 +22,8 @@ export interface ReplicationRule {
   readonly destination: ReplicationDestination;
   /** Whether delete markers are copied too. */
   readonly deleteMarkers: boolean;
+  /** Whether what was there before the rule is copied too; absent: nothing was said of it, and it is not. */
+  readonly existing?: boolean;
 }
 
 /** A bucket elsewhere. */
@@ -43,8 +47,9 @@ export interface ReplicatedVersion {
 }
 
 /** The name of a destination among those of its bucket. */
-export function destinationKey({ name, bucket }: ReplicationDestination): string {
-  return `${name}/${bucket}`;
+export function destinationKey(destination: ReplicationDestination): string {
+  checkArgument("destination", destination, "object");
+  return `${destination.name}/${destination.bucket}`;
 }
 
 /**
@@ -150,9 +155,9 @@ export interface VersionPlace {
 }
 
 /** The name of a bucket elsewhere, in the form of an ARN. */
-export function destinationArn({ name, bucket }: ReplicationDestination): string {
-  checkArgument("name", name, "string");
-  return `arn:seneschal:replication::${name}:${bucket}`;
+export function destinationArn(destination: ReplicationDestination): string {
+  checkArgument("destination", destination, "object");
+  return `arn:seneschal:replication::${destination.name}:${destination.bucket}`;
 }
 
 /**

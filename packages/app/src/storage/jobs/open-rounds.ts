@@ -33,7 +33,7 @@ export interface RoundsOptions {
   readonly monitor: Pick<Monitor, "sample">;
   readonly tenants: Pick<TenantKeys, "finishShreds">;
   readonly notifications: Pick<Notifications, "watch" | "forget">;
-  readonly replication: Pick<ReplicationWork, "watch">;
+  readonly replication: Pick<ReplicationWork, "watch" | "awaitExisting">;
   readonly background: Background;
   /** Chunks with damaged fragments that reads have met since this was asked last. */
   readonly takeBadReads: () => number;
@@ -81,6 +81,7 @@ export function openRounds(options: RoundsOptions): Rounds {
     of.again();
     throw error;
   };
+  let existing: Promise<unknown> | undefined;
   const absences = watchAbsences(absentAfterMs);
 
   /** What one node does for the cluster, by step. */
@@ -109,7 +110,15 @@ export function openRounds(options: RoundsOptions): Rounds {
       void background.step("expired versions", () => expireVersions(parts).catch(failed(lifecycle)));
     },
     notifications: () => notifications.watch(),
-    replication: () => replication.watch(),
+    async replication() {
+      await replication.watch();
+      // As long as it takes to look at every version; nothing else waits for it.
+      existing ??= background
+        .step("existing versions", () => replication.awaitExisting())
+        .finally(() => {
+          existing = undefined;
+        });
+    },
     async "old changes"() {
       if (changes.due(forgetMs)) await notifications.forget().catch(failed(changes));
     },
@@ -151,7 +160,7 @@ export function openRounds(options: RoundsOptions): Rounds {
     if (leads)
       await background.each("bucket usage", countsToGoOn(store), ({ bucket, pages }) => countBucket(store, bucket, pages));
     else {
-      for (const step of ["expired backups", "expired versions", "bucket usage"]) background.skip(step);
+      for (const step of ["expired backups", "expired versions", "existing versions", "bucket usage"]) background.skip(step);
       metrics.notificationsWaiting.reset();
       forgetReplication(metrics);
     }
@@ -173,6 +182,7 @@ export function openRounds(options: RoundsOptions): Rounds {
     async stop() {
       await timer?.stop();
       await round.catch(() => undefined);
+      await existing;
     },
   };
 }

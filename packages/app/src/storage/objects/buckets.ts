@@ -120,7 +120,7 @@ export async function deleteBucket(services: ObjectServices, tenant: string, nam
   await endUploads(context, name);
   const counted = bucket.quota === undefined ? [] : [{ coll: "storage_usage", id: name }];
   await commit(context.store, {
-    dels: [{ coll: "storage_buckets", id: name, ifVersion }, ...counted],
+    dels: [{ coll: "storage_buckets", id: name, ifVersion }, { coll: "storage_replication_scans", id: name }, ...counted],
     audit: [{ stream: "storage", event: { action: "bucket.delete", tenant, bucket: name } }],
   });
 }

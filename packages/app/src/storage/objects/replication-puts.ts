@@ -1,4 +1,11 @@
-import { type Bucket, destinationKey, type ReplicationDestination, rulesCovering, versionIdOf } from "@seneschal/core/storage";
+import {
+  type Bucket,
+  destinationKey,
+  type ReplicationDestination,
+  type ReplicationState,
+  rulesCovering,
+  versionIdOf,
+} from "@seneschal/core/storage";
 import type { Put } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit } from "../context.ts";
@@ -34,10 +41,39 @@ export function replicationPut(
   return { coll: "storage_replications", id, doc, ifVersion: 0 };
 }
 
+/**
+ * A version whose tags or lock changed, and what is written down so that its copies change too. A copy that was refused stays so; one to
+ * where no rule copies any more stays what it was.
+ */
+export async function descriptionPuts(
+  { context }: ObjectServices,
+  { replication }: Bucket,
+  doc: ObjectDoc,
+): Promise<{ readonly doc: ObjectDoc; readonly puts: readonly Put[] }> {
+  const states = doc.replication;
+  if (states === undefined || replication === undefined || doc.delete_marker === true) return { doc, puts: [] };
+  const puts: Put[] = [];
+  const pending: Record<string, ReplicationState> = { ...states };
+  for (const { enabled, destination } of replication.rules) {
+    const name = destinationKey(destination);
+    const id = replicationId(doc, destination);
+    if (!enabled || states[name] === undefined || states[name] === "FAILED" || puts.some((put) => put.id === id)) continue;
+    const waiting = await context.store.get("storage_replications", id);
+    const { doc: fresh, ...put } = replicationPut(context, doc, destination);
+    puts.push(
+      waiting === undefined
+        ? { ...put, doc: { ...fresh, sent: true, described: true } }
+        : { ...put, doc: { ...waiting.doc, described: true }, ifVersion: waiting.version },
+    );
+    pending[name] = "PENDING";
+  }
+  return { doc: { ...doc, replication: pending }, puts };
+}
+
 /** After a restore, which brings versions that wait to be copied and not what is written down of them. */
 export async function awaitReplication(context: ObjectServices["context"]): Promise<void> {
   const { store } = context;
-  for await (const { doc } of everyDocument(store, "storage_buckets", "by_tenant")) {
+  for await (const { doc } of everyDocument(store, "storage_buckets", "replicated")) {
     const { name, replication } = doc as Bucket;
     if (replication === undefined) continue;
     for (const [coll, index] of [
@@ -47,8 +83,11 @@ export async function awaitReplication(context: ObjectServices["context"]): Prom
       for await (const version of everyDocument(store, coll, index, [name])) {
         const found = version.doc as ObjectDoc;
         for (const { destination } of replication.rules)
-          if (found.replication?.[destinationKey(destination)] === "PENDING")
-            await commit(store, { puts: [replicationPut(context, found, destination)] });
+          if (found.replication?.[destinationKey(destination)] === "PENDING") {
+            const put = replicationPut(context, found, destination);
+            // Whatever of it was copied already.
+            await commit(store, { puts: [{ ...put, doc: { ...put.doc, described: true } }] });
+          }
       }
   }
 }

@@ -16,7 +16,7 @@ import type { ObjectDoc } from "../documents.ts";
 import { indexedKey } from "../schema.ts";
 import { openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
-import { replicationPuts } from "./replication-puts.ts";
+import { descriptionPuts, replicationPuts } from "./replication-puts.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { trashPuts } from "./trash.ts";
 import { figureOf, plus } from "./version-figures.ts";
@@ -265,10 +265,10 @@ export async function describeVersion(
     const { bucket: owner } = await openBucket(services, tenant, bucket, attempt > 0);
     const shard = await writableShard(services, bucket, key);
     const found = await openVersion(services, target);
-    const doc = change(found.doc, owner);
+    const { doc, puts } = await descriptionPuts(services, owner, change(found.doc, owner));
     const audit = event && [{ stream: "storage", event: { ...event, tenant, bucket, key, version: versionIdOf(doc) } }];
     const put = { coll: found.coll, id: found.id, doc, ifVersion: found.version };
-    if (!(await commit(services.context.store, { puts: [put], ...(audit && { audit }) })).ok) continue;
+    if (!(await commit(services.context.store, { puts: [put, ...puts], ...(audit && { audit }) })).ok) continue;
     services.shards.changed(shard.id, 0, 0);
     return doc;
   }

@@ -14,6 +14,7 @@ import { commit } from "../context.ts";
 import type { ReplicationDoc } from "../documents.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
+import { awaitExisting, existingAwaited } from "./existing-versions.ts";
 import { measureReplication } from "./measure-replication.ts";
 import { headOf, type ReplicationQueue, replicationQueues } from "./replication-queues.ts";
 import { sendVersion } from "./send-version.ts";
@@ -24,6 +25,8 @@ export interface ReplicationWork {
   copy(): Promise<void>;
   /** Measures what waits, and looks whether something is due. One step of the cluster's background work. */
   watch(): Promise<void>;
+  /** Writes down what was in buckets before their rules, where those are about it too. One step of the cluster's background work. */
+  awaitExisting(): Promise<void>;
   /** Begins to follow the store. */
   start(): void;
   stop(): Promise<void>;
@@ -59,7 +62,7 @@ export function openReplication({ services, background, destinations, leads }: R
     for (const outcome of ["taken", "refused", "withheld", "unreached"])
       metrics.replications.inc({ destination: name, outcome }, 0);
     const turn = openTurns({ services, leads, name, destination, signal: ending.signal });
-    const due = background.soon(stepOf(name), lastRetryMs, async () => {
+    const due = background.soon(`replication to ${name}`, lastRetryMs, async () => {
       const { waitsMs, error } = await turn();
       if (waitsMs !== undefined) due.due(waitsMs);
       if (error !== undefined) throw error;
@@ -69,7 +72,7 @@ export function openReplication({ services, background, destinations, leads }: R
   const wake = (): void => {
     // A server that does not answer is not asked for every write.
     if (leads()) for (const { due, turn } of followers) due.due(Math.max(gatherMs, turn.waitsMs()));
-    else for (const { name } of followers) background.skip(stepOf(name));
+    else for (const { name } of followers) background.skip(`replication to ${name}`);
   };
   let unsubscribe: (() => void) | undefined;
   return {
@@ -80,6 +83,7 @@ export function openReplication({ services, background, destinations, leads }: R
       await measureReplication(services.context);
       if (unsubscribe !== undefined) wake();
     },
+    awaitExisting: () => awaitExisting(services, ending.signal),
     start() {
       if (followers.length === 0) return;
       unsubscribe ??= store.subscribe(wake);
@@ -93,8 +97,6 @@ export function openReplication({ services, background, destinations, leads }: R
     },
   };
 }
-
-const stepOf = (name: string): string => `replication to ${name}`;
 
 /** What one turn came to: in how many milliseconds there is to be another, and why the server was not reached. */
 interface Turn {
@@ -149,14 +151,15 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     if (outcome === "taken") metrics.replicationBytes.inc({ destination: name }, bytes);
   };
 
-  /** Opens what a queue copies from and to. Without rules for it any more what waits is given up. */
-  const openQueue = async (queue: ReplicationQueue): Promise<OpenQueue> => {
+  /** Opens what a queue copies from and to; `undefined`: not yet. Without rules for it any more what waits is given up. */
+  const openQueue = async (queue: ReplicationQueue): Promise<OpenQueue | undefined> => {
     const bucket = (await store.get("storage_buckets", queue.bucket))?.doc as Bucket | undefined;
     const own = destinationKey({ name, bucket: queue.into });
     const wanted = bucket?.replication?.rules.some((rule) => rule.enabled && destinationKey(rule.destination) === own) === true;
     if (!wanted) return { wanted: false, locks: false };
     if (bucket === undefined || !tenants.has(bucket.tenant))
       throw new WithheldHere("the destination is not for this tenant any more");
+    if (!(await existingAwaited(store, bucket, { name, bucket: queue.into }))) return undefined;
     return { wanted: true, ...(await target.open(queue.into)) };
   };
 
@@ -189,6 +192,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     let stopped: Stopped | undefined;
     try {
       const opened = await openQueue(queue);
+      if (opened === undefined) return "done";
       const lanes = lanesOf(page.map((waiting) => ({ ...(waiting.doc as ReplicationDoc), waiting })));
       let next = 0;
       const work = async (): Promise<void> => {

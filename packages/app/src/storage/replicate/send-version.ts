@@ -29,7 +29,16 @@ export async function sendVersion(
   const reading: Reading = { services };
   try {
     if (doc.delete_marker === true) await target.putMarker(into, { key, version }, signal);
-    else await target.put(into, await replicaOf(reading, version, doc, locks), signal);
+    else {
+      const replica = await replicaOf(reading, version, doc, locks);
+      if (entry.sent !== true) await target.put(into, replica, signal);
+      // A version that came before its answer was lost is what it was then.
+      if (entry.described === true)
+        await target.describe(into, replica, locks, signal).catch((error: unknown) => {
+          // A server that names versions anew has it as it is now.
+          if (entry.sent === true || !isCoded(error, "replica_refused")) throw error;
+        });
+    }
     return { outcome: "taken" };
   } catch (error) {
     signal.throwIfAborted();
@@ -65,7 +74,7 @@ async function replicaOf(reading: Reading, version: string, doc: ObjectDoc, lock
     meta,
     tags,
     ...(held && { retention: { mode: retention.mode, until: retention.until } }),
-    ...(locks && legal_hold === true && { legalHold: true }),
+    ...(locks && legal_hold !== undefined && { legalHold: legal_hold }),
     joined: body.kind === "parts",
     parts: await partsOf(reading, doc),
   };

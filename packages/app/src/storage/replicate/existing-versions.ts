@@ -1,0 +1,96 @@
+import {
+  type Bucket,
+  destinationKey,
+  type ListedVersion,
+  type ReplicationDestination,
+  type ReplicationRule,
+  rulesCovering,
+  versionIdOf,
+} from "@seneschal/core/storage";
+import type { DocumentStore } from "@seneschal/kernel/ports";
+import { everyDocument } from "../../platform/index.ts";
+import { commit } from "../context.ts";
+import type { ObjectDoc, ReplicationScanDoc } from "../documents.ts";
+import { listVersions } from "../objects/list-keys.ts";
+import { replicationPut } from "../objects/replication-puts.ts";
+import type { ObjectServices } from "../objects/services.ts";
+import { findVersion } from "../objects/versions.ts";
+
+const pageSize = 500;
+
+/** The rules of a bucket that are also about what was there before them. */
+function rulesOfExisting({ replication }: Pick<Bucket, "replication">): readonly ReplicationRule[] {
+  return replication?.rules.filter(({ enabled, existing }) => enabled && existing === true) ?? [];
+}
+
+/**
+ * Whether what was in a bucket before its rules is written down to be copied to a destination. Until then nothing is copied there: servers
+ * that name versions anew have the versions of a key in the order in which they come.
+ */
+export async function existingAwaited(
+  store: DocumentStore,
+  bucket: Bucket,
+  destination: ReplicationDestination,
+): Promise<boolean> {
+  const own = destinationKey(destination);
+  if (!rulesOfExisting(bucket).some((rule) => destinationKey(rule.destination) === own)) return true;
+  const scan = (await store.get("storage_replication_scans", bucket.name))?.doc as ReplicationScanDoc | undefined;
+  return scan?.configuration === bucket.replication?.configuration && scan?.done === true;
+}
+
+/** Writes down what was in buckets before rules that are about that too, from where an earlier run of it ended. */
+export async function awaitExisting(services: ObjectServices, signal: AbortSignal): Promise<void> {
+  const { store } = services.context;
+  for await (const { doc } of everyDocument(store, "storage_buckets", "replicated")) {
+    const bucket = doc as Bucket;
+    if (rulesOfExisting(bucket).length > 0 && !bucket.deleting) await awaitBucket(services, bucket, signal);
+  }
+}
+
+async function awaitBucket(services: ObjectServices, bucket: Bucket, signal: AbortSignal): Promise<void> {
+  const { store } = services.context;
+  const { name, replication } = bucket;
+  const configuration = replication?.configuration ?? "";
+  for (;;) {
+    signal.throwIfAborted();
+    const found = await store.get("storage_replication_scans", name);
+    const before = found?.doc as ReplicationScanDoc | undefined;
+    const scan: ReplicationScanDoc = before?.configuration === configuration ? before : { configuration, done: false };
+    if (scan.done) return;
+    const { after = "", afterVersion } = scan;
+    const query = { bucket: name, prefix: "", delimiter: "", after, afterVersion, limit: pageSize };
+    const page = await listVersions(services, query);
+    for (const version of page.items) await awaitVersion(services, bucket, version);
+    const last = page.items.at(-1);
+    const next: ReplicationScanDoc =
+      page.next === undefined || last === undefined
+        ? { configuration, done: true }
+        : { configuration, done: false, after: last.key, afterVersion: versionIdOf(last) };
+    const puts = [{ coll: "storage_replication_scans", id: name, doc: next, ifVersion: found?.version ?? 0 }];
+    // The bucket has other rules by now: those are another run's.
+    const current = (await store.get("storage_buckets", name))?.doc as Bucket | undefined;
+    if (current?.replication?.configuration !== configuration) return;
+    await commit(store, { puts });
+  }
+}
+
+/** Writes down that one version waits, where it never did or was refused. */
+async function awaitVersion(services: ObjectServices, bucket: Bucket, listed: ListedVersion): Promise<void> {
+  const { context } = services;
+  const target = { bucket: listed.bucket, key: listed.key, version: versionIdOf(listed) };
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const found = await findVersion(services, target);
+    if (found === undefined) return;
+    const { doc } = found;
+    const due = rulesCovering(rulesOfExisting(bucket), doc).filter(({ destination }) => {
+      const state = doc.replication?.[destinationKey(destination)];
+      return state === undefined || state === "FAILED";
+    });
+    if (due.length === 0) return;
+    const states = Object.fromEntries(due.map(({ destination }) => [destinationKey(destination), "PENDING" as const]));
+    const pending: ObjectDoc = { ...doc, replication: { ...doc.replication, ...states } };
+    const put = { coll: found.coll, id: found.id, doc: pending, ifVersion: found.version };
+    const waiting = due.map(({ destination }) => replicationPut(context, pending, destination));
+    if ((await commit(context.store, { puts: [put, ...waiting] })).ok) return;
+  }
+}
