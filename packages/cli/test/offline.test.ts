@@ -89,6 +89,88 @@ describe("commands that need no server", () => {
     expect((await call("policy", "eval", "data.authz.nothing", "authz.rego")).code).toBe(1);
   });
 
+  it("policy eval profiles where it is asked to, sorted and cut", async () => {
+    const all = await call("policy", "eval", "data.authz.allow", "authz.rego", "-i", "guest.json", "--profile", "--json");
+    expect(all.host.json()).toMatchObject({
+      kind: "defined",
+      value: false,
+      profile: [{ num_eval: 1, num_redo: 0, num_gen_expr: 1, location: { file: "authz.rego", row: 6, col: 2 } }],
+    });
+    await writeFile(join(cwd, "loop.rego"), "package loop\n\nn contains x if {\n\tsome x in input.role\n\tx > 1\n}\n");
+    await writeFile(join(cwd, "loop.json"), '{"role": [1, 2, 3]}');
+    const sorted = ["policy", "eval", "data.loop.n", "loop.rego", "-i", "loop.json", "--profile-sort", "num_eval"];
+    const rows = (text: string) => text.split("\n").filter((line) => line.includes(" us"));
+    expect(rows((await call(...sorted)).text)[0]).toMatch(/ 3 evaluated +2 redone {2}loop\.rego:5: x > 1$/);
+    expect(rows((await call(...sorted, "--profile-limit", "1")).text)).toHaveLength(1);
+    expect((await call("policy", "eval", "data.loop.n", "loop.rego", "--profile-sort", "speed")).code).toBe(2);
+  });
+
+  it("policy deps tells what a query reads", async () => {
+    const { code, text, host } = await call(
+      "policy",
+      "deps",
+      "data.authz_test.test_admin",
+      "authz.rego",
+      "authz_test.rego",
+      "--json",
+    );
+    expect(code, text).toBe(0);
+    expect(host.json()).toEqual({ base: ["input", "input.role"], virtual: ["data.authz.allow", "data.authz_test.test_admin"] });
+    expect((await call("policy", "deps", "data.authz.allow", "authz.rego")).text).toBe(
+      "base documents:\n  input.role\nvirtual documents:\n  data.authz.allow",
+    );
+    expect((await call("policy", "deps", "x >", "authz.rego")).code).toBe(2);
+  });
+
+  it("policy capabilities are printed, read back and held, and a file that is none is refused", async () => {
+    const current = await call("policy", "capabilities", "--current");
+    expect(current.code).toBe(0);
+    const document = JSON.parse(current.text) as { builtins: { name: string }[]; features: string[] };
+    await writeFile(join(cwd, "all.json"), current.text);
+    document.builtins = document.builtins.filter(({ name }) => name !== "equal");
+    await writeFile(join(cwd, "few.json"), JSON.stringify(document));
+    expect((await call("policy", "check", "authz.rego", "--capabilities", "all.json")).code).toBe(0);
+    for (const command of [["check"], ["eval", "data.authz.allow"], ["test"], ["deps", "data.authz.allow"]]) {
+      const refused = await call("policy", ...command, "authz.rego", "--capabilities", "few.json");
+      expect([refused.text, ...refused.host.errors].join(), command[0]).toContain("undefined function equal");
+    }
+    expect(JSON.parse((await call("policy", "capabilities", "--file", "few.json")).text)).toEqual(document);
+    await writeFile(join(cwd, "wrong.json"), '{"builtins": [], "feature": []}');
+    expect((await call("policy", "check", "authz.rego", "--capabilities", "wrong.json")).code).toBe(2);
+    expect((await call("policy", "capabilities")).code).toBe(2);
+  });
+
+  it("policy commands call the builtins of a module that is named, with the types it declares", async () => {
+    await writeFile(
+      join(cwd, "own.mjs"),
+      `export default ({ define, BuiltinError }) => [
+  define("acme.half", "number -> number", ([x]) => {
+    if (x % 2 !== 0) throw new BuiltinError("odd");
+    return x / 2;
+  }),
+];
+`,
+    );
+    await writeFile(join(cwd, "own.rego"), "package own\n\nx := acme.half(42)\n\nodd if not acme.half(1)\n");
+    const asked = (name: string) => call("policy", "eval", `data.own.${name}`, "own.rego", "--builtins", "own.mjs");
+    expect([(await asked("x")).text, (await asked("odd")).text]).toEqual(["21", "true"]);
+    expect((await call("policy", "check", "own.rego")).code).toBe(1);
+    await writeFile(join(cwd, "typed.rego"), 'package own\n\nx := acme.half("a")\n');
+    expect((await call("policy", "check", "typed.rego", "--builtins", "own.mjs")).text).toContain("invalid argument");
+    for (const [name, text] of [
+      ["taken.mjs", 'export default ({ define }) => [define("count", "any -> number", () => 1)];'],
+      ["list.mjs", "export default [];"],
+      ["bare.mjs", 'export default () => [{ name: "a.b" }];'],
+      ["name.mjs", 'export default ({ define }) => [define("a b", "-> number", () => 1)];'],
+      ["throws.mjs", 'throw new Error("not today");'],
+    ] as const) {
+      await writeFile(join(cwd, name), text);
+      const refused = await call("policy", "check", "authz.rego", "--builtins", name);
+      expect([refused.code, refused.host.errors.join().includes(name)], refused.host.errors.join()).toEqual([2, true]);
+    }
+    expect((await call("policy", "check", "authz.rego", "--builtins", "absent.mjs")).code).toBe(2);
+  });
+
   it("policy test runs the test_ rules with coverage and fails when one does", async () => {
     const { code, text } = await call("policy", "test", "authz.rego", "authz_test.rego");
     expect(code, text).toBe(0);

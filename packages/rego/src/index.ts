@@ -1,11 +1,14 @@
 export { type Builtin, type CallContext, define } from "./builtins/builtin.ts";
 export { builtinNames, OFF_BY_DEFAULT } from "./builtins/table.ts";
+export type { Dependencies } from "./compile/dependencies.ts";
 export { type CompileResult, compileCached } from "./engine/cache.ts";
+export { type Capabilities, type CapabilitiesDocument, currentCapabilities, readCapabilities } from "./engine/capabilities.ts";
 export { check, compile } from "./engine/compile.ts";
 export type { CompileOptions } from "./engine/compile-modules.ts";
 export { type DataPath, withoutValue, withValue } from "./engine/data.ts";
 export type { Host } from "./engine/host.ts";
 export { type EvaluateOptions, type Explanation, Policy, type Solutions } from "./engine/policy.ts";
+export { type ProfiledRow, type ProfileOrder, sortProfile } from "./engine/profiler.ts";
 export { coverageReport, type FileCoverage, mergeCoverage, type RuleTrace } from "./engine/recorder.ts";
 export type { Result } from "./engine/result.ts";
 export type { TestOutcome, TestRule } from "./engine/tests.ts";

@@ -46,13 +46,14 @@ export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): Polic
     deadline: "number?",
     allow: "array?",
     deny: "array?",
+    capabilities: "object?",
     builtins: "array?",
     tests: "boolean?",
   });
   const { budgets, print, threads = 2, deadline = 5000, ...compileOptions } = options;
-  const { allow, deny, builtins } = compileOptions;
+  const { allow, deny, capabilities, builtins } = compileOptions;
   const settings: PolicyWorkerSettings = {
-    options: { ...(allow && { allow }), ...(deny && { deny }) },
+    options: { ...(allow && { allow }), ...(deny && { deny }), ...(capabilities && { capabilities }) },
     budgets,
   };
   const pool =

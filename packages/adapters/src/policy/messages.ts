@@ -4,7 +4,7 @@ import type { Budgets, CompileOptions } from "@seneschal/rego";
 
 /** What the workers of a policy engine have in common. */
 export interface PolicyWorkerSettings {
-  readonly options: Pick<CompileOptions, "allow" | "deny">;
+  readonly options: Pick<CompileOptions, "allow" | "deny" | "capabilities">;
   readonly budgets: Partial<Budgets> | undefined;
 }
 

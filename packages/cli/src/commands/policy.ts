@@ -1,72 +1,33 @@
 import { CodedError } from "@seneschal/kernel";
-import {
-  type Bundle,
-  check,
-  compile,
-  coverageReport,
-  joinBundles,
-  mergeCoverage,
-  mergeValues,
-  type Policy,
-  type Result,
-  readJson as readRegoJson,
-} from "@seneschal/rego";
+import { check, compile, coverageReport, mergeCoverage, type Policy, type Result } from "@seneschal/rego";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
-import type { Host } from "../host.ts";
-import { bundleOf, documentsOf, loaded, sourcesOf } from "../policy-files.ts";
-import { readJson, readText } from "../read-file.ts";
+import { type InputOptions, inputOf, type PolicyOptions, policyOf, settings, withInput, withPolicy } from "../policy-set.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
+import { addCapabilities, addDependencies } from "./policy-deps.ts";
 import { addFmt } from "./policy-fmt.ts";
+import { type ProfileOptions, showProfile, withProfile } from "./policy-profile.ts";
 
 /** `seneschal policy ...`: Rego on this machine, by the engine that the services run. */
 export const addPolicy: AddCommand = (program, context) => {
-  const policy = program.command("policy").description("Rego policies: check, format, evaluate, test, explain, measure");
+  const policy = program.command("policy").description("Rego policies: check, format, evaluate, test, explain, profile, measure");
   addCheck(policy, context);
   addFmt(policy, context);
   addEvaluation(policy, context);
   addTest(policy, context);
   addBench(policy, context);
+  addDependencies(policy, context);
+  addCapabilities(policy, context);
 };
-
-interface PolicyOptions {
-  readonly v0Compatible?: boolean;
-  readonly bundle?: readonly string[];
-  readonly verificationKey?: string;
-  readonly signingAlg: string;
-  readonly scope?: string;
-  readonly skipVerify?: boolean;
-}
-
-interface InputOptions extends PolicyOptions {
-  readonly input?: string;
-  readonly data?: readonly string[];
-}
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
-
-const withPolicy = (command: Command): Command =>
-  command
-    .option("-b, --bundle <path>", "a bundle, a directory or a .tar.gz; may be repeated", collect)
-    .option("--verification-key <file>", "what the bundles are signed with: a public key, a certificate or a secret")
-    .option("--signing-alg <name>", "the algorithm of the signature", "RS256")
-    .option("--scope <name>", "the scope of the signature")
-    .option("--skip-verify", "read signed bundles without verifying them")
-    .option("--v0-compatible", "the files are Rego v0; a bundle's manifest says it for its own");
-
-const withInput = (command: Command): Command =>
-  withPolicy(command)
-    .option("-i, --input <file>", "input as JSON")
-    .option("-d, --data <path>", "base documents, a JSON or YAML file or a directory of them; may be repeated", collect);
 
 function addCheck(policy: Command, { host, result, exit }: CommandContext): void {
   withPolicy(policy.command("check").description("report every problem of the sources, with its place"))
     .argument("[paths...]", ".rego files or directories")
     .action(async (paths: string[], options: PolicyOptions) => {
-      const { sources } = await policyOf(host, paths, options);
-      const problems = check(sources);
+      const { sources, options: how } = await policyOf(host, paths, options);
+      const problems = check(sources, how);
       const lines = problems.map(({ file, row, col, code, message }) => `${file}:${row}:${col}: ${code}: ${message}`);
       result({ valid: problems.length === 0, problems }, problems.length === 0 ? "no problems" : lines.join("\n"));
       if (problems.length > 0) exit(exitCode.no);
@@ -74,23 +35,30 @@ function addCheck(policy: Command, { host, result, exit }: CommandContext): void
 }
 
 function addEvaluation(policy: Command, { host, result, exit }: CommandContext): void {
-  withInput(policy.command("eval").description("the document at an entrypoint"))
+  withProfile(withInput(policy.command("eval").description("the document at an entrypoint")))
     .argument("<entrypoint>", "for example data.authz.allow")
     .argument("[paths...]", ".rego files or directories")
-    .action(async (entrypoint: string, paths: string[], options: InputOptions) => {
-      const { sources, data } = await policyOf(host, paths, options);
-      const compiled = compile(sources);
-      const answer = compiled.evaluate(entrypoint, await jsonFile(host, options.input), settings(data));
-      result(answer, textOf(answer));
+    .action(async (entrypoint: string, paths: string[], options: InputOptions & ProfileOptions) => {
+      const { sources, data, options: how } = await policyOf(host, paths, options);
+      const compiled = compile(sources, how);
+      const input = await inputOf(host, options);
+      const wanted = options.profile === true || options.profileSort !== undefined || options.profileLimit !== undefined;
+      const profiled = wanted ? compiled.profile(entrypoint, input, settings(data)) : undefined;
+      const answer = profiled?.result ?? compiled.evaluate(entrypoint, input, settings(data));
+      const profile = profiled === undefined ? undefined : showProfile(profiled.rows, options);
+      result(
+        { ...answer, ...(profile === undefined ? {} : { profile: profile.value }) },
+        [textOf(answer), ...(profile?.lines ?? [])].join("\n"),
+      );
       if (answer.kind !== "defined") exit(exitCode.no);
     });
   withInput(policy.command("explain").description("which rules held, which failed, and where"))
     .argument("<entrypoint>", "for example data.authz.allow")
     .argument("[paths...]", ".rego files or directories")
     .action(async (entrypoint: string, paths: string[], options: InputOptions) => {
-      const { sources, data } = await policyOf(host, paths, options);
-      const compiled = compile(sources);
-      const told = compiled.explain(entrypoint, await jsonFile(host, options.input), settings(data));
+      const { sources, data, options: how } = await policyOf(host, paths, options);
+      const compiled = compile(sources, how);
+      const told = compiled.explain(entrypoint, await inputOf(host, options), settings(data));
       const lines = told.rules.map(
         ({ rule, file, row, held, failedAt, text }) =>
           `${held ? "held  " : "failed"} ${rule} (${file}:${row})${failedAt === undefined ? "" : ` at row ${failedAt}: ${text?.trim()}`}`,
@@ -110,10 +78,10 @@ function addTest(policy: Command, { host, result, exit }: CommandContext): void 
         paths: string[],
         options: InputOptions & { readonly threshold?: number; readonly run?: string; readonly coverage?: boolean },
       ) => {
-        const { sources, data } = await policyOf(host, paths, options);
-        const policy = compile(sources, { tests: true });
+        const { sources, data, options: how } = await policyOf(host, paths, options);
+        const policy = compile(sources, { ...how, tests: true });
         const given = settings(data);
-        const input = await jsonFile(host, options.input);
+        const input = await inputOf(host, options);
         const wanted = pattern(options.run);
         const chosen = policy.tests.filter(({ rule }) => wanted.test(rule));
         const tests = chosen.filter(({ todo }) => !todo);
@@ -167,9 +135,9 @@ function addBench(policy: Command, { host, result }: CommandContext): void {
     .argument("<entrypoint>", "for example data.authz.allow")
     .argument("[paths...]", ".rego files or directories")
     .action(async (entrypoint: string, paths: string[], options: InputOptions) => {
-      const { sources, data } = await policyOf(host, paths, options);
-      const compiled = compile(sources);
-      const input = await jsonFile(host, options.input);
+      const { sources, data, options: how } = await policyOf(host, paths, options);
+      const compiled = compile(sources, how);
+      const input = await inputOf(host, options);
       const given = settings(data);
       const rate = measure(compiled, entrypoint, input, given);
       const figures = { evaluations_per_second: Math.round(rate), microseconds: 1e6 / rate };
@@ -197,43 +165,4 @@ function measure(policy: Policy, entrypoint: string, input: unknown, options: ob
 function textOf(answer: Result): string {
   if (answer.kind === "defined") return JSON.stringify(answer.value, null, 2);
   return answer.kind === "undefined" ? "undefined" : `${answer.code}: ${answer.message}`;
-}
-
-function settings(data: Readonly<Record<string, unknown>>) {
-  return { data, now: Date.now(), clock: () => Date.now() };
-}
-
-/** The sources and documents that a command line names. Throws `usage` when it names no source. */
-async function policyOf(host: Host, paths: readonly string[], options: PolicyOptions & { readonly data?: readonly string[] }) {
-  const { verificationKey, signingAlg: algorithm, scope } = options;
-  const key =
-    verificationKey === undefined
-      ? {}
-      : {
-          key: {
-            // the line end of a file belongs to no secret, and to a key in PEM it means nothing
-            key: (await readText(host, verificationKey)).trimEnd(),
-            algorithm,
-            ...(scope === undefined ? {} : { scope }),
-          },
-        };
-  const bundles: Bundle[] = [];
-  for (const path of options.bundle ?? []) {
-    bundles.push(await bundleOf(host, path, { ...key, skipVerify: options.skipVerify === true }));
-  }
-  const bundled = loaded(() => joinBundles(bundles));
-  const plain =
-    paths.length === 0 && bundles.length > 0 ? [] : await sourcesOf(host, paths, options.v0Compatible === true ? "v0" : "v1");
-  const documents = await documentsOf(host, options.data ?? []);
-  const data = loaded(() =>
-    mergeValues([
-      { name: "the bundles", path: [], value: bundled.data },
-      { name: "--data", path: [], value: documents },
-    ]),
-  );
-  return { sources: [...bundled.sources, ...plain], data };
-}
-
-async function jsonFile(host: Host, path: string | undefined): Promise<unknown> {
-  return path === undefined ? undefined : readJson(host, path, readRegoJson);
 }

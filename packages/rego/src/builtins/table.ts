@@ -87,29 +87,37 @@ export const builtinNames: readonly string[] = [...ALL.keys()].sort();
 
 let usual: BuiltinTable | undefined;
 
-/** The builtins of an engine. */
-export function builtinTable(options: {
+/** Which builtins an engine has. */
+export interface TableOptions {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
   readonly builtins?: readonly Builtin[];
-}): BuiltinTable {
-  const isUsual = options.allow === undefined && options.deny === undefined && options.builtins === undefined;
+  readonly capabilities?: { readonly builtins: ReadonlySet<string> };
+}
+
+/** The builtins of an engine. */
+export function builtinTable(options: TableOptions): BuiltinTable {
+  const { allow, deny, builtins, capabilities } = options;
+  const isUsual = allow === undefined && deny === undefined && builtins === undefined && capabilities === undefined;
   if (isUsual && usual !== undefined) return usual;
-  const allowed = new Set(options.allow);
-  const denied = new Set(options.deny);
+  const allowed = new Set(allow);
+  const denied = new Set(deny);
+  const listed = (name: string): boolean =>
+    capabilities === undefined ? !OFF_BY_DEFAULT.has(name) : capabilities.builtins.has(name) || name === "internal.test_case";
   const table = new Map<string, Builtin>();
   for (const [name, builtin] of ALL) {
-    if (!denied.has(name) && (allowed.has(name) || !OFF_BY_DEFAULT.has(name))) table.set(name, builtin);
+    if (!denied.has(name) && (allowed.has(name) || listed(name))) table.set(name, builtin);
   }
-  for (const builtin of options.builtins ?? []) table.set(builtin.name, builtin);
+  for (const builtin of builtins ?? []) table.set(builtin.name, builtin);
   if (isUsual) usual = table;
   return table;
 }
 
-/** The same with what v0 may still call, unless it is denied or there is an own builtin of that name. */
-export function withDeprecated(table: BuiltinTable, denied: readonly string[] = []): BuiltinTable {
-  const all = new Map(deprecatedBuiltins.map((builtin) => [builtin.name, builtin]));
-  for (const name of denied) all.delete(name);
+/** The same with what v0 may still call, unless it is denied, not listed, or there is an own builtin of that name. */
+export function withDeprecated(table: BuiltinTable, { deny = [], capabilities }: TableOptions): BuiltinTable {
+  const listed = deprecatedBuiltins.filter(({ name }) => capabilities?.builtins.has(name) ?? true);
+  const all = new Map(listed.map((builtin) => [builtin.name, builtin]));
+  for (const name of deny) all.delete(name);
   for (const [name, builtin] of table) all.set(name, builtin);
   return all;
 }

@@ -31,9 +31,16 @@ import type { Report, RuleNode } from "./tree.ts";
 /** A literal's part: a test, or a generator that runs what follows once per solution. */
 export type Piece = { readonly test: Test } | { readonly generate: (next: Step) => Step };
 
-/** Called with each literal as it is reached and as it holds, by engines compiled for explanation or coverage. */
+/** Called with each literal by engines compiled for explanation, coverage or a profile. */
 export interface Probe {
-  literal(c: Context, file: string, loc: Location): void;
+  /** What the index of rules and the choice of elements would pass over is tried as well. */
+  readonly exhaustive: boolean;
+  /** A literal is about to be evaluated. */
+  reach?(file: string, loc: Location): void;
+  /** It holds; what follows it is about to run. */
+  literal?(file: string, loc: Location): void;
+  /** What followed has run: the literal is asked for its next solution. */
+  redo?(file: string, loc: Location): void;
 }
 
 export interface EmitOptions {
@@ -127,11 +134,24 @@ export class Emitter {
     else pieces = this.#selects(s, body, next) ?? this.#core(s);
     if (probe === undefined) return pieces;
     const { loc } = s;
-    const seen: Test = (c) => {
-      probe.literal(c, file, loc);
-      return true;
+    const told = (tell: (file: string, loc: Location) => void): Piece => ({
+      test: () => {
+        tell(file, loc);
+        return true;
+      },
+    });
+    const { reach, literal, redo } = probe;
+    if (reach !== undefined) pieces = [told(reach.bind(probe)), ...pieces];
+    if (literal !== undefined) pieces = [...pieces, told(literal.bind(probe))];
+    if (redo === undefined || s.negated) return pieces;
+    const after = (next: Step): Step => {
+      return (c, f) => {
+        const stop = next(c, f);
+        redo.call(probe, file, loc);
+        return stop;
+      };
     };
-    return [...pieces, { test: seen }];
+    return [...pieces, { generate: after }];
   }
 
   #core(s: Statement): Piece[] {
@@ -307,7 +327,8 @@ export class Emitter {
   /** `x = xs[_]` whose next literals compare x with what is known: elements that differ are passed over inside of the loop. */
   #selects(s: Statement, body: readonly Statement[], next: number): Piece[] | undefined {
     const { action } = s;
-    if (s.negated || action.kind !== "unify" || action.left.kind !== "var" || this.#o.probe !== undefined) return undefined;
+    if (s.negated || action.kind !== "unify" || action.left.kind !== "var" || this.#o.probe?.exhaustive === true)
+      return undefined;
     const pieces: Piece[] = [];
     const found = requirementsOf(action.left.variable, body.slice(next, next + MAX_REQUIREMENTS));
     return found.length > 0 && this.#enumerates(action.left, action.right, pieces, found) ? pieces : undefined;

@@ -560,7 +560,10 @@ export class Lowerer {
 
   #callee(operator: RefTerm | VarTerm, scope: Scope, infix: boolean): Callee | undefined {
     const names = dottedNames(operator);
-    if (infix) return { kind: "builtin", name: names?.[0] ?? "" };
+    if (infix) {
+      const name = names?.[0] ?? "";
+      return this.#builtins.has(name) ? { kind: "builtin", name } : undefined;
+    }
     if (names !== undefined) {
       const [first = "", ...rest] = names;
       if (!scope.has(first)) {

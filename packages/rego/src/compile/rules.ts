@@ -19,8 +19,8 @@ export interface RuleOptions {
 
 export interface RuleProbe extends Probe {
   /** A rule's body is about to run, for the branch at `loc`. */
-  enter(c: Context, file: string, set: RuleSet, branch: Branch): void;
-  leave(c: Context, file: string, set: RuleSet, branch: Branch, held: boolean): void;
+  enter?(set: RuleSet, branch: Branch): void;
+  leave?(file: string, set: RuleSet, branch: Branch, held: boolean): void;
 }
 
 /** One branch's solutions: the first value, or every key, depending on what its rule makes. */
@@ -46,7 +46,7 @@ export function emitRules(
   const compiled = rules.map((rule) => compileRule(rule, options));
   const all = rules.map((_, i) => i);
   // what is traced names every rule that was tried
-  const index = (options.probe === undefined ? indexRules(rules) : undefined) ?? (() => all);
+  const index = (options.probe?.exhaustive === true ? undefined : indexRules(rules)) ?? (() => all);
   switch (set.kind) {
     case "complete":
     case "function":
@@ -179,9 +179,9 @@ function runBranch(set: RuleSet, rule: CompiledRule, compiled: CompiledBranch, o
   const { probe } = o;
   if (probe === undefined) return run;
   return (c, f) => {
-    probe.enter(c, file, set, branch);
+    probe.enter?.(set, branch);
     const v = run(c, f);
-    probe.leave(c, file, set, branch, v !== undefined);
+    probe.leave?.(file, set, branch, v !== undefined);
     return v;
   };
 }
@@ -218,10 +218,10 @@ function probed(set: RuleSet, rule: CompiledRule, branch: Branch, body: Step, o:
   if (probe === undefined) return body;
   const { file } = rule.lowered;
   return (c, f) => {
-    probe.enter(c, file, set, branch);
+    probe.enter?.(set, branch);
     const before = sizeOf(f[0]);
     body(c, f);
-    probe.leave(c, file, set, branch, sizeOf(f[0]) > before);
+    probe.leave?.(file, set, branch, sizeOf(f[0]) > before);
     return false;
   };
 }

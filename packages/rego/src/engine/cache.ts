@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { checkArgument, checkOptions } from "../argument.ts";
 import type { Problem } from "../errors.ts";
 import type { Source } from "../syntax/ast.ts";
-import { type CompileOptions, compileModules } from "./compile-modules.ts";
+import { type CompileOptions, compileModules, OPTION_KINDS } from "./compile-modules.ts";
 import { Policy } from "./policy.ts";
 
 export type CompileResult =
@@ -22,7 +22,7 @@ let held = 0;
  * are shared. Own builtins are not hashed: with them nothing is cached.
  */
 export function compileCached(sources: readonly Source[], options: CompileOptions = {}): CompileResult {
-  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
+  checkOptions("options", options, OPTION_KINDS);
   checkArgument("sources", sources, "array");
   const key = options.builtins === undefined ? keyOf(sources, options) : undefined;
   const known = key === undefined ? undefined : cache.get(key);
@@ -48,10 +48,14 @@ export function compileCached(sources: readonly Source[], options: CompileOption
 }
 
 function keyOf(sources: readonly Source[], options: CompileOptions): string {
+  const { capabilities } = options;
   const parts = [
     options.allow ?? [],
     options.deny ?? [],
     options.tests === true,
+    capabilities === undefined
+      ? null
+      : [capabilities.builtins, capabilities.features, capabilities.futureKeywords].map((set) => [...set]),
     sources.map(({ name, source, version }) => [name, source, version]),
   ];
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(parts))));

@@ -11,6 +11,7 @@ import { boundedProblems, MAX_PROBLEMS, type Problem } from "../errors.ts";
 import type { Document, Program } from "../eval/documents.ts";
 import type { Module, Source } from "../syntax/ast.ts";
 import { parseModule } from "../syntax/parse-module.ts";
+import { type Capabilities, refuseMetadata } from "./capabilities.ts";
 import { separateTests } from "./tests.ts";
 
 export interface CompileOptions {
@@ -18,11 +19,25 @@ export interface CompileOptions {
   readonly allow?: readonly string[];
   /** Names of builtins that shall not be callable. */
   readonly deny?: readonly string[];
+  /**
+   * What may be used, and nothing else: of the builtins those that it names, also where they are off by default. `allow`, `deny` and
+   * `builtins` hold besides.
+   */
+  readonly capabilities?: Capabilities;
   /** Own builtins, made with `define`. */
   readonly builtins?: readonly Builtin[];
   /** Each clause of a test is a rule of its own: `test_a`, `test_a#01`. */
   readonly tests?: boolean;
 }
+
+/** Of which kinds the options are, for who calls without types. */
+export const OPTION_KINDS = {
+  allow: "array?",
+  deny: "array?",
+  capabilities: "object?",
+  builtins: "array?",
+  tests: "boolean?",
+} as const;
 
 /** Everything a policy needs after compilation; shared by all its evaluations. */
 export interface Compiled {
@@ -56,7 +71,7 @@ function compileAll(
   const { report, problems } = reporter();
   const written: Module[] = [];
   for (const source of sources) {
-    const parsed = parseModule(source);
+    const parsed = parseModule(source, options.capabilities);
     if (parsed.module !== undefined) written.push(parsed.module);
     problems.push(...parsed.problems);
   }
@@ -64,8 +79,9 @@ function compileAll(
   if (problems.length > 0) return { compiled: undefined, problems };
   try {
     const current = builtinTable(options);
-    const builtins = modules.some(({ version }) => version === "v0") ? withDeprecated(current, options.deny) : current;
+    const builtins = modules.some(({ version }) => version === "v0") ? withDeprecated(current, options) : current;
     const { root, sets } = buildTree(modules, report);
+    if (options.capabilities !== undefined) refuseMetadata(modules, options.capabilities, report);
     if (problems.length > 0) return { compiled: undefined, problems };
     const metadata = annotate(modules, report);
     const documents: Document[] = [];

@@ -1,7 +1,7 @@
 import { checkArgument, checkOptions } from "../argument.ts";
 import { type Problem, RegoCompileError } from "../errors.ts";
 import type { Source } from "../syntax/ast.ts";
-import { type CompileOptions, compileModules } from "./compile-modules.ts";
+import { type CompileOptions, compileModules, OPTION_KINDS } from "./compile-modules.ts";
 import { Policy } from "./policy.ts";
 
 /**
@@ -29,7 +29,7 @@ export function check(sources: readonly Source[], options: CompileOptions = {}):
 
 /** For who calls without types. */
 function checkCompile(sources: readonly Source[], options: CompileOptions): void {
-  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
+  checkOptions("options", options, OPTION_KINDS);
   checkArgument("sources", sources, "array");
   const fits =
     Array.isArray(sources) && sources.every((source) => typeof source?.name === "string" && typeof source.source === "string");

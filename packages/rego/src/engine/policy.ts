@@ -1,17 +1,20 @@
 import { checkArgument, checkOptions } from "../argument.ts";
+import { type Dependencies, dependenciesOf } from "../compile/dependencies.ts";
 import { Emitter, fold } from "../compile/emit.ts";
 import { Lowerer } from "../compile/lower.ts";
+import type { RuleProbe } from "../compile/rules.ts";
 import { reporter } from "../compile/tree.ts";
 import { type EvaluationCode, EvaluationError, type Problem, RegoCompileError } from "../errors.ts";
 import type { Context, Frame, Step } from "../eval/context.ts";
 import { Cursor, documentOf, materialise, step } from "../eval/documents.ts";
-import type { Source } from "../syntax/ast.ts";
+import type { Module, Source } from "../syntax/ast.ts";
 import { parseQuery } from "../syntax/parse-module.ts";
 import { toJson } from "../value/json.ts";
 import { type Budgets, DEFAULT_BUDGETS, metered } from "../value/meter.ts";
 import type { Value } from "../value/value.ts";
-import { arityOf, type Compiled, type CompileOptions, compileModules } from "./compile-modules.ts";
+import { arityOf, type Compiled, type CompileOptions, compileModules, OPTION_KINDS } from "./compile-modules.ts";
 import { type Host, HostCalls } from "./host.ts";
+import { type ProfiledRow, Profiler } from "./profiler.ts";
 import { coverageOf, type FileCoverage, Recorder, type RuleTrace } from "./recorder.ts";
 import type { Result } from "./result.ts";
 import { judgeTest, type TestOutcome, type TestRule, testsOf } from "./tests.ts";
@@ -78,10 +81,11 @@ export class Policy {
   readonly #named = new Map<string, Entry>();
   readonly #listed = new WeakMap<readonly string[], Entry>();
   readonly #queries = new Map<string, Query | readonly Problem[]>();
+  #profiled: { readonly policy: Policy; readonly profiler: Profiler } | undefined;
   #traced: { readonly policy: Policy; readonly recorder: Recorder } | undefined;
 
   constructor(compiled: Compiled, sources: readonly Source[], options: CompileOptions) {
-    checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", tests: "boolean?" });
+    checkOptions("options", options, OPTION_KINDS);
     checkArgument("compiled", compiled, "object");
     checkArgument("sources", sources, "array");
     this.#compiled = compiled;
@@ -163,9 +167,42 @@ export class Policy {
 
   #tracedTwin() {
     const recorder = new Recorder(this.sources);
-    const { compiled, problems } = compileModules(this.sources, this.options, recorder);
+    return { policy: this.#probed(recorder), recorder };
+  }
+
+  /** The same policy compiled with a probe. */
+  #probed(probe: RuleProbe): Policy {
+    const { compiled, problems } = compileModules(this.sources, this.options, probe);
     if (compiled === undefined) throw new RegoCompileError(problems);
-    return { policy: new Policy(compiled, this.sources, this.options), recorder };
+    return new Policy(compiled, this.sources, this.options);
+  }
+
+  /**
+   * Evaluates and counts what each row of the policy does; with `options.clock` (milliseconds, fractions of them where it has any) also
+   * how long. The answer is that of {@link evaluate}, more slowly.
+   *
+   * @example
+   * ```ts
+   * import { compile } from "@seneschal/rego";
+   * const policy = compile([{ name: "p.rego", source: "package p\n\nhigh if {\n\tsome n in input.all\n\tn > 2\n}\n" }]);
+   * const { rows } = policy.profile("data.p.high", { all: [1, 2, 3] });
+   * console.log(rows.map(({ text, evaluations, redos }) => [text, evaluations, redos]));
+   * // [ [ 'some n in input.all', 1, 3 ], [ 'n > 2', 3, 1 ] ]
+   * ```
+   */
+  profile(
+    entrypoint: string | readonly string[],
+    input?: unknown,
+    options: EvaluateOptions = {},
+  ): { readonly result: Result; readonly rows: readonly ProfiledRow[] } {
+    if (this.#profiled === undefined) {
+      const profiler = new Profiler();
+      this.#profiled = { policy: this.#probed(profiler), profiler };
+    }
+    const { policy, profiler } = this.#profiled;
+    profiler.restart(options.clock);
+    const result = policy.evaluate(entrypoint, input, options);
+    return { result, rows: profiler.finish(this.sources) };
   }
 
   #document<T>(
@@ -221,6 +258,33 @@ export class Policy {
       compiled.run(c, f);
       return { kind: "solutions", bindings };
     });
+  }
+
+  /**
+   * What a query may read: base documents (`input` and `data`) and the rules that it may ask, as `opa deps` tells. Refs end before
+   * their first part that is not constant; what `with` replaces counts as read. Throws {@link RegoCompileError} if the query does
+   * not compile.
+   *
+   * @example
+   * ```ts
+   * import { compile } from "@seneschal/rego";
+   * const source = "package p\n\nallow if is_admin\n\nis_admin if \"admin\" in input.user.roles\n";
+   * const { base, virtual } = compile([{ name: "p.rego", source }]).dependencies("data.p.allow");
+   * console.log(base, virtual); // [ 'input.user.roles' ] [ 'data.p.allow', 'data.p.is_admin' ]
+   * ```
+   */
+  dependencies(query: string): Dependencies {
+    this.#compileQuery(query);
+    const { root, builtins, modules } = this.#compiled;
+    const { report } = reporter();
+    const lowererOf = (module?: Module) => new Lowerer(module, root, builtins, report, () => ({ own: {}, chain: [] }));
+    const lowerers = new Map(modules.map((module) => [module, lowererOf(module)]));
+    const { statements } = lowererOf().lowerQuery(parseQuery(query).body ?? []);
+    return dependenciesOf(statements, root, ({ rules, fallback }) =>
+      [...rules, ...(fallback === undefined ? [] : [fallback])].map(({ module, rule }) =>
+        (lowerers.get(module) as Lowerer).lowerRule(rule),
+      ),
+    );
   }
 
   /** What a name or path stands for, remembered by the string or by the array's identity. */

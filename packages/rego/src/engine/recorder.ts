@@ -2,7 +2,6 @@ import { checkArgument } from "../argument.ts";
 import type { Branch } from "../compile/lower.ts";
 import type { RuleProbe } from "../compile/rules.ts";
 import type { RuleSet } from "../compile/tree.ts";
-import type { Context } from "../eval/context.ts";
 import type { Location, Module } from "../syntax/ast.ts";
 
 /** One rule's body (or `else` branch) as it was run. */
@@ -28,6 +27,7 @@ const MAX_TRACES = 10_000;
 
 /** Notes which rules and literals of a policy compiled with it hold. */
 export class Recorder implements RuleProbe {
+  readonly exhaustive = true;
   readonly traces: RuleTrace[] = [];
   /** Rows that were reached, by file. */
   readonly rows = new Map<string, Set<number>>();
@@ -45,17 +45,16 @@ export class Recorder implements RuleProbe {
     this.rows.clear();
   }
 
-  literal(_c: Context, file: string, loc: Location): void {
+  literal(file: string, loc: Location): void {
     this.#reach(file, loc.row);
     this.#open.at(-1)?.held.add(`${loc.row}:${loc.col}`);
   }
 
-  enter(_c: Context, file: string, set: RuleSet, branch: Branch): void {
-    void file;
+  enter(set: RuleSet, branch: Branch): void {
     this.#open.push({ set, branch, held: new Set() });
   }
 
-  leave(_c: Context, file: string, set: RuleSet, branch: Branch, held: boolean): void {
+  leave(file: string, set: RuleSet, branch: Branch, held: boolean): void {
     const top = this.#open.pop();
     if (held) this.#reach(file, branch.loc.row);
     if (this.traces.length >= MAX_TRACES) return;

@@ -1,7 +1,13 @@
-/** `data_*` of base documents, `bundle_*` of bundles. */
-export type LoadCode = "data_invalid" | "data_conflict" | "bundle_invalid" | "bundle_roots" | "bundle_signature";
+/** `data_*` of base documents, `bundle_*` of bundles, `capabilities_*` of capabilities files. */
+export type LoadCode =
+  | "capabilities_invalid"
+  | "data_invalid"
+  | "data_conflict"
+  | "bundle_invalid"
+  | "bundle_roots"
+  | "bundle_signature";
 
-/** Thrown where documents or bundles cannot be what a policy runs on. */
+/** Thrown where documents, bundles or capabilities cannot be what a policy runs on. */
 export class LoadError extends Error {
   override readonly name = "LoadError";
   readonly code: LoadCode;

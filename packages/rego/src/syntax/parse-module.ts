@@ -13,6 +13,12 @@ const MAX_RULES = 10_000;
 /** Syntax errors of one source that are reported. */
 const MAX_PROBLEMS = 10;
 
+/** What of the language a source may use; everything where it is not given. */
+interface Language {
+  readonly features: ReadonlySet<string>;
+  readonly futureKeywords: ReadonlySet<string>;
+}
+
 /**
  * Parses one module. Never throws: the module is undefined if there was any problem.
  *
@@ -23,19 +29,23 @@ const MAX_PROBLEMS = 10;
  * console.log(module?.packagePath); // [ 'p' ]
  * ```
  */
-export function parseModule(source: Source): { readonly module: Module | undefined; readonly problems: readonly Problem[] } {
+export function parseModule(
+  source: Source,
+  language?: Language,
+): { readonly module: Module | undefined; readonly problems: readonly Problem[] } {
   checkArgument("source", source, "object");
-  return parseModuleWith(source, undefined);
+  return parseModuleWith(source, undefined, language);
 }
 
 /** {@link parseModule} that notes where the nodes stand. */
 export function parseModuleWith(
   source: Source,
   extents: Extents | undefined,
+  language?: Language,
 ): { readonly module: Module | undefined; readonly problems: readonly Problem[] } {
   const { parsed, problems } = guarded(source.name, () => {
     const { tokens, comments } = scanSource(source);
-    const parser = new ModuleParser(tokens, source.version ?? "v1", extents);
+    const parser = new ModuleParser(tokens, source.version ?? "v1", extents, language);
     const module = parser.module(source, comments);
     return { module: parser.problems.length === 0 ? module : undefined, problems: parser.problems };
   });
@@ -82,14 +92,19 @@ class ModuleParser extends TermParser {
   /** Of statements; what is wrong before the first one, or is too much, is thrown. */
   readonly problems: SyntaxProblem[] = [];
   #version: RegoVersion;
+  readonly #language: Language | undefined;
 
-  constructor(tokens: readonly Token[], version: RegoVersion, extents?: Extents) {
+  constructor(tokens: readonly Token[], version: RegoVersion, extents?: Extents, language?: Language) {
     super(
       version === "v1" ? tokens : tokens.map((token) => (IMPORTED.has(token.kind) ? { ...token, kind: "ident" } : token)),
       extents,
     );
     this.#version = version;
-    this.templates = version === "v1";
+    this.#language = language;
+    const features = language?.features;
+    if (version === "v0") this.templates = "v0";
+    else if (features?.has("template_strings") === false) this.templates = "current capabilities";
+    this.keywordNames = features?.has("keywords_in_refs") ?? true;
   }
 
   query(): Body {
@@ -104,6 +119,9 @@ class ModuleParser extends TermParser {
   }
 
   module(source: Source, comments: Module["comments"]): Module {
+    if (this.#version === "v1" && !this.#has("rego_v1")) {
+      this.fail("illegal capabilities: rego_v1 feature required for parsing v1 Rego");
+    }
     if (!this.is("package")) this.fail(this.is("end") ? "empty module" : "package expected");
     const packageLoc = this.loc();
     this.advance();
@@ -160,7 +178,7 @@ class ModuleParser extends TermParser {
         this.expect(".");
         if (this.token.spaced) this.unexpected("ident");
       }
-      if (!this.is("ident") && !KEYWORDS.has(this.token.kind)) this.unexpected("ident");
+      if (!this.isName()) this.unexpected("ident");
       path.push(this.advance().text);
     } while (!this.token.spaced && (this.is(".") || this.is("[")));
     if (path[0] === "data" && path.length > 1) path.shift();
@@ -170,7 +188,7 @@ class ModuleParser extends TermParser {
   #import(): Import {
     const loc = this.loc();
     this.advance();
-    if (!this.is("ident") && !KEYWORDS.has(this.token.kind)) this.unexpected("ident");
+    if (!this.isName()) this.unexpected("ident");
     const path: string[] = [this.advance().text];
     while (!this.token.spaced && (this.is(".") || this.is("["))) {
       if (this.advance().kind === "[") {
@@ -178,7 +196,7 @@ class ModuleParser extends TermParser {
         path.push(this.advance().text);
         this.expect("]");
       } else {
-        if (!this.is("ident") && !KEYWORDS.has(this.token.kind)) this.unexpected("ident");
+        if (!this.isName()) this.unexpected("ident");
         path.push(this.advance().text);
       }
     }
@@ -196,12 +214,25 @@ class ModuleParser extends TermParser {
       const known =
         root === "rego" ? path.join(".") === "rego.v1" : path[1] === "keywords" && (path.length < 3 || FUTURE.has(path[2] ?? ""));
       if (!known || path.length > 3) this.fail(`invalid import \`${path.join(".")}\``, loc);
+      if (!this.#importable(path)) {
+        this.fail(`invalid import, \`${path.join(".")}\` is not supported by current capabilities`, loc);
+      }
       if (alias !== undefined) this.fail(`\`${root}\` imports cannot be aliased`, loc);
       if (this.#version === "v0") this.#importKeywords(path);
     } else if (alias === undefined && path.length > 1 && this.#isReserved(path.at(-1) ?? "")) {
       this.fail("unexpected import path, must not end with a keyword", loc);
     }
     return { path, alias, loc };
+  }
+
+  #has(feature: string): boolean {
+    return this.#language?.features.has(feature) ?? true;
+  }
+
+  #importable([root, , word]: readonly string[]): boolean {
+    if (this.#has("rego_v1")) return true;
+    if (root === "rego") return this.#has("rego_v1_import");
+    return (word === undefined ? [...IMPORTED] : [word]).every((name) => this.#language?.futureKeywords.has(name));
   }
 
   #isReserved(word: string): boolean {

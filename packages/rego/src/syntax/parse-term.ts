@@ -40,8 +40,10 @@ export class TermParser {
   protected depth = 0;
   #nodes = 0;
   #steps = 0;
-  /** The language has template strings. */
-  protected templates = true;
+  /** Why there are no template strings; undefined where there are. */
+  protected templates: string | undefined;
+  /** Keywords may be names in refs. */
+  protected keywordNames = true;
   /** Offsets after which no comprehension body parses: keeps backtracking from repeating itself. */
   readonly #noComprehension = new Set<number>();
 
@@ -143,7 +145,12 @@ export class TermParser {
   /** A keyword directly followed by `.` or `[` is a name. */
   protected keywordIsName(): boolean {
     const next = this.peek();
-    return KEYWORDS.has(this.token.kind) && !next.spaced && (next.kind === "." || next.kind === "[");
+    return this.keywordNames && KEYWORDS.has(this.token.kind) && !next.spaced && (next.kind === "." || next.kind === "[");
+  }
+
+  /** What may stand behind a dot. */
+  protected isName(): boolean {
+    return this.is("ident") || (this.keywordNames && KEYWORDS.has(this.token.kind));
   }
 
   protected literal(): Literal {
@@ -381,7 +388,7 @@ export class TermParser {
         if (term.kind === "scalar" || term.kind === "template") this.fail(`illegal ref (head cannot be ${describe(term)})`);
         if (this.is(".")) {
           this.advance();
-          if (this.token.spaced || (!this.is("ident") && !KEYWORDS.has(this.token.kind))) this.unexpected("ident");
+          if (this.token.spaced || !this.isName()) this.unexpected("ident");
           const token = this.advance();
           path.push(this.node({ kind: "scalar", value: token.text, loc: locationOf(token) }));
         } else {
@@ -504,7 +511,7 @@ export class TermParser {
 
   #template(): Term {
     const loc = this.loc();
-    if (!this.templates) this.fail("template strings are not supported by v0");
+    if (this.templates !== undefined) this.fail(`template strings are not supported by ${this.templates}`);
     const parts: (string | Literal)[] = [];
     while (true) {
       const part = this.advance();

@@ -1,0 +1,148 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CodedError } from "@seneschal/kernel";
+import {
+  type Builtin,
+  BuiltinError,
+  type Bundle,
+  builtinNames,
+  type CompileOptions,
+  define,
+  joinBundles,
+  mergeValues,
+  readCapabilities,
+  readJson as readRegoJson,
+  type Source,
+} from "@seneschal/rego";
+import type { Command } from "commander";
+import type { Host } from "./host.ts";
+import { bundleOf, documentsOf, loaded, sourcesOf } from "./policy-files.ts";
+import { readJson, readText } from "./read-file.ts";
+
+/** The options of every command that compiles policies. */
+export interface PolicyOptions {
+  readonly v0Compatible?: boolean;
+  readonly bundle?: readonly string[];
+  readonly verificationKey?: string;
+  readonly signingAlg: string;
+  readonly scope?: string;
+  readonly skipVerify?: boolean;
+  readonly capabilities?: string;
+  readonly builtins?: readonly string[];
+}
+
+/** The options of every command that evaluates them. */
+export interface InputOptions extends PolicyOptions {
+  readonly input?: string;
+  readonly data?: readonly string[];
+}
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+export const withPolicy = (command: Command): Command =>
+  command
+    .option("-b, --bundle <path>", "a bundle, a directory or a .tar.gz; may be repeated", collect)
+    .option("--verification-key <file>", "what the bundles are signed with: a public key, a certificate or a secret")
+    .option("--signing-alg <name>", "the algorithm of the signature", "RS256")
+    .option("--scope <name>", "the scope of the signature")
+    .option("--skip-verify", "read signed bundles without verifying them")
+    .option("--v0-compatible", "the files are Rego v0; a bundle's manifest says it for its own")
+    .option("--capabilities <file>", "the builtins and features that may be used, as opa capabilities writes them")
+    .option("--builtins <module>", "a JavaScript module of own builtins, which is run; may be repeated", collect);
+
+export const withInput = (command: Command): Command =>
+  withPolicy(command)
+    .option("-i, --input <file>", "input as JSON")
+    .option("-d, --data <path>", "base documents, a JSON or YAML file or a directory of them; may be repeated", collect);
+
+/** What a command line names: sources, documents, and how to compile. */
+interface PolicySet {
+  readonly sources: readonly Source[];
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly options: CompileOptions;
+}
+
+/** The sources and documents that a command line names. Throws `usage` when it names no source. */
+export async function policyOf(
+  host: Host,
+  paths: readonly string[],
+  options: PolicyOptions & { readonly data?: readonly string[] },
+): Promise<PolicySet> {
+  const { verificationKey, signingAlg: algorithm, scope } = options;
+  const key =
+    verificationKey === undefined
+      ? {}
+      : {
+          key: {
+            // the line end of a file belongs to no secret, and to a key in PEM it means nothing
+            key: (await readText(host, verificationKey)).trimEnd(),
+            algorithm,
+            ...(scope === undefined ? {} : { scope }),
+          },
+        };
+  const bundles: Bundle[] = [];
+  for (const path of options.bundle ?? []) {
+    bundles.push(await bundleOf(host, path, { ...key, skipVerify: options.skipVerify === true }));
+  }
+  const bundled = loaded(() => joinBundles(bundles));
+  const plain =
+    paths.length === 0 && bundles.length > 0 ? [] : await sourcesOf(host, paths, options.v0Compatible === true ? "v0" : "v1");
+  const documents = await documentsOf(host, options.data ?? []);
+  const data = loaded(() =>
+    mergeValues([
+      { name: "the bundles", path: [], value: bundled.data },
+      { name: "--data", path: [], value: documents },
+    ]),
+  );
+  return { sources: [...bundled.sources, ...plain], data, options: await compileOptionsOf(host, options) };
+}
+
+async function compileOptionsOf(host: Host, options: PolicyOptions): Promise<CompileOptions> {
+  const own: Builtin[] = [];
+  for (const name of options.builtins ?? []) own.push(...(await builtinsOf(host, name)));
+  return {
+    ...(options.capabilities === undefined ? {} : { capabilities: await capabilitiesOf(host, options.capabilities) }),
+    ...(own.length === 0 ? {} : { builtins: own }),
+  };
+}
+
+/** What a capabilities file allows. Throws `file_invalid`. */
+export async function capabilitiesOf(host: Host, name: string) {
+  const document = await readJson(host, name);
+  return loaded(() => readCapabilities(document));
+}
+
+const NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/;
+
+/** The builtins of a module: what its default export makes of `{ define, BuiltinError }`. Throws `file_unreadable`, `file_invalid`. */
+async function builtinsOf(host: Host, name: string): Promise<readonly Builtin[]> {
+  const path = resolve(host.cwd, name);
+  await readText(host, name);
+  const wrong = (what: string, cause?: unknown): CodedError => new CodedError("file_invalid", `${name}: ${what}`, {}, cause);
+  let made: unknown;
+  try {
+    const module: { readonly default?: unknown } = await import(pathToFileURL(path).href);
+    if (typeof module.default !== "function") throw new TypeError("its default export is no function");
+    made = await module.default({ define, BuiltinError });
+  } catch (error) {
+    throw wrong(error instanceof Error ? error.message : String(error), error);
+  }
+  if (!Array.isArray(made)) throw wrong("its default export gives no list of builtins");
+  return made.map((builtin: Partial<Builtin> | null, i) => {
+    const declared = Array.isArray(builtin?.args) && Array.isArray(builtin.accepts) && typeof builtin.run === "function";
+    if (typeof builtin?.name !== "string" || !declared) throw wrong(`builtin ${i} is not made by define`);
+    if (!NAME.test(builtin.name)) throw wrong(`${JSON.stringify(builtin.name)} is no name of a builtin`);
+    if (builtinNames.includes(builtin.name)) throw wrong(`${builtin.name} is a builtin of the engine`);
+    return builtin as Builtin;
+  });
+}
+
+/** What `-i` names; undefined for nothing. */
+export async function inputOf(host: Host, { input }: InputOptions): Promise<unknown> {
+  return input === undefined ? undefined : readJson(host, input, readRegoJson);
+}
+
+/** How the command line evaluates. */
+export function settings(data: Readonly<Record<string, unknown>>) {
+  return { data, now: Date.now(), clock: () => performance.now() };
+}
