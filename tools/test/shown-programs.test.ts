@@ -18,7 +18,10 @@ test("what a shown program logs stands behind the line that logs it", () => {
 });
 
 /** Blocks in JavaScript, and the test that runs each page's. */
-const SCRIPTS = { "docs/custody.md": "packages/crypto/test/integration/custodian-in-browser.test.ts" };
+const SCRIPTS = {
+  "docs/custody.md": "packages/crypto/test/integration/custodian-in-browser.test.ts",
+  "docs/rego.md": "packages/cli/test/offline.test.ts",
+};
 
 test("a page's programs are blocks of ts; those in other words for it have a test of their own", () => {
   const others = /^ *```(?:js|javascript|mjs|typescript|tsx|jsx)\b/m;

@@ -8,6 +8,8 @@ export interface Host {
   err(line: string): void;
   /** All of standard input. */
   stdin(): Promise<string>;
+  /** The lines of standard input as they come; a terminal shows `prompt` before each and keeps a history. */
+  readLines(prompt: () => string): AsyncIterable<string>;
   /** Asks without echo. */
   askSecret(question: string): Promise<string>;
   /** Resolves when the process is told to end. */

@@ -62,11 +62,12 @@ interface PolicySet {
   readonly options: CompileOptions;
 }
 
-/** The sources and documents that a command line names. Throws `usage` when it names no source. */
+/** The sources and documents that a command line names. Throws `usage` when it names no source, unless they are optional. */
 export async function policyOf(
   host: Host,
   paths: readonly string[],
   options: PolicyOptions & { readonly data?: readonly string[] },
+  need: "required" | "optional" = "required",
 ): Promise<PolicySet> {
   const { verificationKey, signingAlg: algorithm, scope } = options;
   const key =
@@ -86,7 +87,9 @@ export async function policyOf(
   }
   const bundled = loaded(() => joinBundles(bundles));
   const plain =
-    paths.length === 0 && bundles.length > 0 ? [] : await sourcesOf(host, paths, options.v0Compatible === true ? "v0" : "v1");
+    paths.length === 0 && (bundles.length > 0 || need === "optional")
+      ? []
+      : await sourcesOf(host, paths, options.v0Compatible === true ? "v0" : "v1");
   const documents = await documentsOf(host, options.data ?? []);
   const data = loaded(() =>
     mergeValues([
@@ -109,6 +112,9 @@ async function compileOptionsOf(host: Host, options: PolicyOptions): Promise<Com
 /** What a capabilities file allows. Throws `file_invalid`. */
 export async function capabilitiesOf(host: Host, name: string) {
   const document = await readJson(host, name);
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw new CodedError("file_invalid", `${name} holds no capabilities: no object`);
+  }
   return loaded(() => readCapabilities(document));
 }
 

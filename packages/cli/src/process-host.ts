@@ -11,6 +11,7 @@ export function processHost(): Host {
     out: (line) => void process.stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
     stdin: () => text(process.stdin),
+    readLines,
     askSecret,
     interrupted: new Promise((resolve) => {
       process.once("SIGINT", () => resolve());
@@ -21,6 +22,25 @@ export function processHost(): Host {
       if (process.stderr.isTTY) process.stderr.write(`\r${line}\u001b[K`);
     },
   };
+}
+
+async function* readLines(prompt: () => string): AsyncGenerator<string> {
+  const terminal = process.stdin.isTTY === true;
+  const reader = createInterface({ input: process.stdin, ...(terminal ? { output: process.stdout, historySize: 1000 } : {}) });
+  const ask = (): void => {
+    if (!terminal) return;
+    reader.setPrompt(prompt());
+    reader.prompt();
+  };
+  try {
+    ask();
+    for await (const line of reader) {
+      yield line;
+      ask();
+    }
+  } finally {
+    reader.close();
+  }
 }
 
 /** Lines of a pipe, in the order that they are asked for: a reader of its own for each question would lose what it had read ahead. */

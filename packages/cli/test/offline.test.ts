@@ -25,6 +25,7 @@ test_admin if authz.allow with input as {"role": "admin"}
 test_guest if not authz.allow with input as {"role": "guest"}
 `;
 
+/** The block in JavaScript of docs/rego.md runs here. */
 describe("commands that need no server", () => {
   let cwd: string;
   beforeAll(async () => {
@@ -137,20 +138,15 @@ describe("commands that need no server", () => {
     expect(JSON.parse((await call("policy", "capabilities", "--file", "few.json")).text)).toEqual(document);
     await writeFile(join(cwd, "wrong.json"), '{"builtins": [], "feature": []}');
     expect((await call("policy", "check", "authz.rego", "--capabilities", "wrong.json")).code).toBe(2);
+    await writeFile(join(cwd, "list.json"), "[]");
+    const listed = await call("policy", "check", "authz.rego", "--capabilities", "list.json");
+    expect([listed.code, listed.host.errors.join()]).toEqual([2, "seneschal: list.json holds no capabilities: no object"]);
     expect((await call("policy", "capabilities")).code).toBe(2);
   });
 
   it("policy commands call the builtins of a module that is named, with the types it declares", async () => {
-    await writeFile(
-      join(cwd, "own.mjs"),
-      `export default ({ define, BuiltinError }) => [
-  define("acme.half", "number -> number", ([x]) => {
-    if (x % 2 !== 0) throw new BuiltinError("odd");
-    return x / 2;
-  }),
-];
-`,
-    );
+    const page = await readFile(new URL("../../../docs/rego.md", import.meta.url), "utf8");
+    await writeFile(join(cwd, "own.mjs"), /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? "");
     await writeFile(join(cwd, "own.rego"), "package own\n\nx := acme.half(42)\n\nodd if not acme.half(1)\n");
     const asked = (name: string) => call("policy", "eval", `data.own.${name}`, "own.rego", "--builtins", "own.mjs");
     expect([(await asked("x")).text, (await asked("odd")).text]).toEqual(["21", "true"]);

@@ -34,6 +34,9 @@ export function scriptedHost(options: {
     out: (line) => void lines.push(line),
     err: (line) => void errors.push(line),
     stdin: async () => options.stdin ?? "",
+    async *readLines() {
+      yield* (options.stdin ?? "").split("\n");
+    },
     askSecret: async () => secrets.shift() ?? "",
     interrupted: options.interrupted ?? new Promise(() => {}),
     onHangup: (callback) => void hangups.push(callback),

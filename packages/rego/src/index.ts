@@ -7,7 +7,7 @@ export { check, compile } from "./engine/compile.ts";
 export type { CompileOptions } from "./engine/compile-modules.ts";
 export { type DataPath, withoutValue, withValue } from "./engine/data.ts";
 export type { Host } from "./engine/host.ts";
-export { type EvaluateOptions, type Explanation, Policy, type Solutions } from "./engine/policy.ts";
+export { type EvaluateOptions, type Explanation, Policy, type QueryOptions, type Solutions } from "./engine/policy.ts";
 export { type ProfiledRow, type ProfileOrder, sortProfile } from "./engine/profiler.ts";
 export { coverageReport, type FileCoverage, mergeCoverage, type RuleTrace } from "./engine/recorder.ts";
 export type { Result } from "./engine/result.ts";

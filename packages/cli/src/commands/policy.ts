@@ -9,6 +9,7 @@ import type { AddCommand } from "./add-command.ts";
 import { addCapabilities, addDependencies } from "./policy-deps.ts";
 import { addFmt } from "./policy-fmt.ts";
 import { type ProfileOptions, showProfile, withProfile } from "./policy-profile.ts";
+import { addRepl } from "./policy-repl.ts";
 
 /** `seneschal policy ...`: Rego on this machine, by the engine that the services run. */
 export const addPolicy: AddCommand = (program, context) => {
@@ -20,6 +21,7 @@ export const addPolicy: AddCommand = (program, context) => {
   addBench(policy, context);
   addDependencies(policy, context);
   addCapabilities(policy, context);
+  addRepl(policy, context);
 };
 
 function addCheck(policy: Command, { host, result, exit }: CommandContext): void {

@@ -1,11 +1,10 @@
-import { checkArgument } from "../argument.ts";
+import { checkArgument, checkOptions } from "../argument.ts";
 import type { Builtin, Type } from "../builtins/builtin.ts";
 import { builtinTable, type TableOptions, withDeprecated } from "../builtins/table.ts";
 import type { Report } from "../compile/tree.ts";
 import { LoadError } from "../load/load-error.ts";
 import type { Module } from "../syntax/ast.ts";
 import { visit } from "../syntax/visit.ts";
-import type { CompileOptions } from "./compile-modules.ts";
 
 /** What policies may use, as a capabilities file of OPA lists it. Read one by {@link readCapabilities}. */
 export interface Capabilities {
@@ -31,7 +30,7 @@ export interface CapabilitiesDocument {
 const MEMBERS = new Set(["builtins", "features", "future_keywords", "wasm_abi_versions", "allow_net"]);
 
 /**
- * Reads a capabilities file of OPA (its JSON, parsed). Throws {@link LoadError} `capabilities_invalid` for anything else.
+ * Reads a capabilities file of OPA (its JSON, parsed). Throws {@link LoadError} `capabilities_invalid` for an object that is none.
  *
  * @example
  * ```ts
@@ -45,7 +44,7 @@ export function readCapabilities(document: unknown): Capabilities {
   const refuse = (what: string): never => {
     throw new LoadError("capabilities_invalid", what);
   };
-  if (typeof document !== "object" || document === null || Array.isArray(document)) return refuse("capabilities are no object");
+  checkArgument("document", document, "object");
   const members = document as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(members)) if (!MEMBERS.has(name)) refuse(`${name}: unknown member`);
   const names = (member: string): ReadonlySet<string> => {
@@ -79,8 +78,8 @@ const LANGUAGE: CapabilitiesDocument["builtins"] = [
 ];
 
 /** The capabilities of an engine with these options, as `opa capabilities --current` prints OPA's own. */
-export function currentCapabilities(options: TableOptions & Pick<CompileOptions, "capabilities"> = {}): CapabilitiesDocument {
-  checkArgument("options", options, "object");
+export function currentCapabilities(options: TableOptions & { readonly capabilities?: Capabilities } = {}): CapabilitiesDocument {
+  checkOptions("options", options, { allow: "array?", deny: "array?", builtins: "array?", capabilities: "object?" });
   const { capabilities } = options;
   const current = builtinTable(options);
   const own = [...withDeprecated(current, options).values()].filter(({ name }) => name !== "internal.test_case");

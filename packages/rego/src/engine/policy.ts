@@ -8,7 +8,7 @@ import { type EvaluationCode, EvaluationError, type Problem, RegoCompileError } 
 import type { Context, Frame, Step } from "../eval/context.ts";
 import { Cursor, documentOf, materialise, step } from "../eval/documents.ts";
 import type { Module, Source } from "../syntax/ast.ts";
-import { parseQuery } from "../syntax/parse-module.ts";
+import { parseModule, parseQuery } from "../syntax/parse-module.ts";
 import { toJson } from "../value/json.ts";
 import { type Budgets, DEFAULT_BUDGETS, metered } from "../value/meter.ts";
 import type { Value } from "../value/value.ts";
@@ -32,6 +32,14 @@ export interface EvaluateOptions extends Host {
   readonly strict?: boolean;
   /** Results keep the digits of numbers that no double holds: integers beyond 2^53 are bigint. */
   readonly exact?: boolean;
+}
+
+/** Where a query stands: it reads names as a module of that package with those imports does. */
+export interface QueryOptions extends EvaluateOptions {
+  /** Without `data`: `authz.roles`. */
+  readonly package?: string;
+  /** Such as `data.authz` or `data.authz as a`. */
+  readonly imports?: readonly string[];
 }
 
 export interface Explanation {
@@ -186,8 +194,7 @@ export class Policy {
    * import { compile } from "@seneschal/rego";
    * const policy = compile([{ name: "p.rego", source: "package p\n\nhigh if {\n\tsome n in input.all\n\tn > 2\n}\n" }]);
    * const { rows } = policy.profile("data.p.high", { all: [1, 2, 3] });
-   * console.log(rows.map(({ text, evaluations, redos }) => [text, evaluations, redos]));
-   * // [ [ 'some n in input.all', 1, 3 ], [ 'n > 2', 3, 1 ] ]
+   * console.log(rows.map(({ evaluations, redos }) => [evaluations, redos])); // [ [ 1, 3 ], [ 3, 1 ] ]
    * ```
    */
   profile(
@@ -242,9 +249,13 @@ export class Policy {
    * Every solution of a query such as `data.authz.allow; x := data.authz.roles[_]`. Throws {@link RegoCompileError} if
    * the query does not compile.
    */
-  query(query: string, input?: unknown, options: EvaluateOptions = {}): Solutions {
-    const compiled = this.#compileQuery(query);
-    return this.#guarded(input, options, (c): Solutions => {
+  query(query: string, input?: unknown, options: QueryOptions = {}): Solutions {
+    const { package: name, imports = [], ...rest } = options;
+    const compiled = this.#compileQuery(
+      query,
+      name === undefined ? "" : [`package ${name}`, ...imports.map((of) => `import ${of}`)].join("; "),
+    );
+    return this.#guarded(input, rest, (c): Solutions => {
       const bindings: Record<string, unknown>[] = [];
       const f: Frame = new Array(compiled.frame.size);
       f[0] = (): void => {
@@ -302,15 +313,18 @@ export class Policy {
     return entry;
   }
 
-  #compileQuery(query: string): Query {
-    const known = this.#queries.get(query);
+  #compileQuery(query: string, header = ""): Query {
+    const key = `${header}\n${query}`;
+    const known = this.#queries.get(key);
     if (known !== undefined && "run" in known) return known;
     if (known !== undefined) throw new RegoCompileError(known);
     const { body, problems: syntax } = parseQuery(query);
     if (body === undefined) throw new RegoCompileError(syntax);
+    const { module, problems: place } = header === "" ? { problems: [] } : parseModule({ name: "query", source: header });
+    if (place.length > 0) throw new RegoCompileError(place);
     const { report, problems } = reporter();
     const { root, builtins, program, types } = this.#compiled;
-    const lowerer = new Lowerer(undefined, root, builtins, report, () => ({ own: {}, chain: [] }));
+    const lowerer = new Lowerer(module, root, builtins, report, () => ({ own: {}, chain: [] }));
     const { statements, variables, frame } = lowerer.lowerQuery(body);
     const emitter = new Emitter({
       program,
@@ -328,7 +342,7 @@ export class Policy {
     });
     if (problems.length > 0) throw new RegoCompileError(problems);
     const compiled: Query = { run, frame, names: variables.map((v) => [v.name, v.slot] as const) };
-    if (this.#queries.size < MAX_CACHED) this.#queries.set(query, compiled);
+    if (this.#queries.size < MAX_CACHED) this.#queries.set(key, compiled);
     return compiled;
   }
 

@@ -94,8 +94,8 @@ describe("capabilities", () => {
 
   it("that are none are refused with the member that is wrong", () => {
     for (const [document, what] of [
-      [null, "capabilities are no object"],
-      [[], "capabilities are no object"],
+      [null, "document: expected an object, not null"],
+      [[], "document: expected an object, not array"],
       [{}, "builtins: no list"],
       [{ builtins: [{}] }, "builtins[0]: has no name"],
       [{ builtins: [null] }, "builtins[0]: has no name"],

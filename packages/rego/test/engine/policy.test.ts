@@ -1,4 +1,13 @@
-import { BuiltinError, compile, compileCached, define, mergeCoverage, mountModule, readJson } from "@seneschal/rego";
+import {
+  BuiltinError,
+  compile,
+  compileCached,
+  define,
+  mergeCoverage,
+  mountModule,
+  RegoCompileError,
+  readJson,
+} from "@seneschal/rego";
 import { describe, expect, test } from "vitest";
 import { documentOf } from "../document-of.ts";
 
@@ -51,6 +60,20 @@ describe("a policy", () => {
         { x: 3, i: 2 },
       ],
     });
+  });
+
+  test("reads a query as a module of the package that is named would, with its imports", () => {
+    const policy = compile([...SOURCE, { name: "lib.rego", source: "package lib\n\nn := 1\n" }]);
+    const input = { role: "admin", hour: 1 };
+    expect(policy.query("x := [allow, l.n]", input, { package: "t", imports: ["data.lib as l"] })).toEqual({
+      kind: "solutions",
+      bindings: [{ x: [true, 1] }],
+    });
+    expect(policy.query("x := n", input, { package: "lib" })).toMatchObject({ bindings: [{ x: 1 }] });
+    expect(() => policy.query("x := n", input, { package: "t" })).toThrow("var n is unsafe");
+    expect(() => policy.query("x := n", input)).toThrow("var n is unsafe");
+    expect(() => policy.query("x := 1", input, { package: "t x" })).toThrow(RegoCompileError);
+    expect(() => policy.query("x := 1", input, { package: "t", imports: ["nowhere.a"] })).toThrow(RegoCompileError);
   });
 
   test("calls own builtins, whose errors are undefined unless strict", () => {
