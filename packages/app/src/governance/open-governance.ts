@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
@@ -35,6 +35,7 @@ import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
 import { Catalogues } from "./catalogues.ts";
+import { forgetDecisions } from "./decision-log.ts";
 import { approvalHandlers } from "./handlers/approvals.ts";
 import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
@@ -77,6 +78,8 @@ export interface GovernanceOptions {
   readonly background: Background;
   readonly health: () => Promise<Health>;
   readonly config: GovernanceConfig;
+  /** Until when every sink that tells decisions has heard all of them; without it decisions are not kept for any. */
+  readonly decisionsTold?: (() => number) | undefined;
 }
 
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
@@ -94,6 +97,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     background: "object",
     health: "function",
     config: "object",
+    decisionsTold: "function?",
   });
   const options = { ...given, store: settled(given.store) };
   const { clock, random, log, metrics, version, background, health, config, sql } = options;
@@ -138,6 +142,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     health,
     audit,
     persons,
+    decisionsTold: options.decisionsTold,
     redactionKey: redactionKeyOf(options.signer.sign),
   };
   const modelServices = models && { ...services, models };
@@ -206,6 +211,10 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       const following = background.soon("audit follow", RETRY_MS, () => services.audit.follow());
       running.push(following, background.every("audit checkpoint", config.checkpoint_interval, checkpointAll));
       running.push(background.every("old changes", FORGET_MS, () => forgetChanges(options.store)));
+      const told = options.decisionsTold;
+      if (told !== undefined) {
+        running.push(background.every("told decisions", FORGET_MS, () => forgetDecisions(options.store, told(), randomUUID)));
+      }
       unsubscribe = store.subscribe(() => following.due(FOLLOW_MS));
     },
     async stop() {

@@ -13,6 +13,7 @@ import {
   type Platform,
 } from "../platform/index.ts";
 import { openCheckpointSigner } from "./audit/open-checkpoint-signer.ts";
+import { decisionsOf } from "./decision-log.ts";
 import { openGovernance } from "./open-governance.ts";
 import { governanceSchema } from "./schema.ts";
 
@@ -45,6 +46,11 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
       service: "governance",
       instance,
       describe: describeEvent,
+      decisions: (entries) =>
+        decisionsOf(
+          store,
+          entries.map(({ event }) => `${event["id"]}`),
+        ),
     });
     const signer = await openCheckpointSigner(
       database.kind === "memory" ? undefined : join(dataDir, "governance-audit-key.pem"),
@@ -63,6 +69,7 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
       background,
       health,
       config: own,
+      decisionsTold: sinks.decisionsTold,
     });
     return sinks.around({
       ...built,

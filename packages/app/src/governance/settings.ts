@@ -1,7 +1,7 @@
 import { API_SCOPES, redactionRule } from "@seneschal/contract/governance";
 import * as z from "zod";
 import {
-  auditSinksSetting,
+  decisionSinksSetting,
   duration,
   file,
   logSettings,
@@ -114,7 +114,8 @@ export const governanceSettings = z.strictObject({
   policy_engine: operatorPolicyEngineSetting,
   /** Rego source in place of `policies/authz/governance.rego`. */
   authorization_policy: z.string().min(1).optional(),
-  audit_sinks: auditSinksSetting,
+  /** Sinks with `tells: decisions` get the decisions of the policy in OPA's form. */
+  audit_sinks: decisionSinksSetting,
   /** A signed checkpoint of the audit log is written after so long. */
   checkpoint_interval: duration("60s"),
 });

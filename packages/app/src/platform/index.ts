@@ -1,7 +1,7 @@
 export { type Admission, type Admissions, admissions } from "./admission.ts";
 export { openAuditSinks } from "./audit-sinks/open-audit-sinks.ts";
 export { auditSinkCollections } from "./audit-sinks/places.ts";
-export { auditSinksSetting } from "./audit-sinks/settings.ts";
+export { auditSinksSetting, decisionSinksSetting } from "./audit-sinks/settings.ts";
 export type { AuditSource } from "./audit-sinks/source.ts";
 export { type AuthenticatorOptions, authenticator } from "./auth/authenticator.ts";
 export { type ConfiguredVerifier, liveVerifiers, tokenVerifiers } from "./auth/token-verifiers.ts";

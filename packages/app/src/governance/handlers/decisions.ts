@@ -16,6 +16,7 @@ import {
 import { isCoded, type Json } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
+import { decisionPuts, hearing } from "../decision-log.ts";
 import { operationRequest, wireRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";
 import { NOBODY, ownerOf, whoOf } from "../who.ts";
@@ -63,10 +64,11 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
     const { catalogues, store, policyRevision, tiers } = services;
     const owner = ownerOf(input);
     // A request may be long, and each alternative is judged as well: the caller's work.
-    const policy: CompiledPolicy = {
+    const owned: CompiledPolicy = {
       packages: services.policy.packages,
       evaluate: (path, asked, options) => services.policy.evaluate(path, asked, Object.assign({ owner }, options)),
     };
+    const { policy, first } = hearing(owned, services.clock);
     const request = operationRequest(input.body);
     const catalogue = await catalogues.at(input.principal?.org ?? NOBODY);
     const judge = (r: OperationRequest, seen: EvaluationCatalogue = catalogue) =>
@@ -89,6 +91,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
       const determining = [...request.source_resources].sort((a, b) => rankOf(b) - rankOf(a))[0] ?? "";
       await store.commit({
         commitId: randomUUID(),
+        puts: await decisionPuts(services, who, id, first()),
         audit: [
           auditOf(who, {
             ...facts,
@@ -128,6 +131,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
       if (!isCoded(error, "policy_evaluation_failed")) throw error;
       await store.commit({
         commitId: randomUUID(),
+        puts: await decisionPuts(services, who, id, first()),
         audit: [
           auditOf(who, {
             ...facts,

@@ -12,6 +12,7 @@ import { isCoded } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
 import type { DataCatalogue } from "../catalogues.ts";
+import { decisionPuts, hearing } from "../decision-log.ts";
 import { operationRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";
 import { NOBODY, ownerOf, whoOf } from "../who.ts";
@@ -26,11 +27,18 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
     const owner = ownerOf(input);
     const id = randomUUID();
     let sources: readonly string[] = [];
-    const record = (allowed: boolean, reasoning: string, verdict?: OperationVerdict) =>
+    const who = whoOf(input, asked.user_context.user_id);
+    const owned: CompiledPolicy = {
+      packages: services.policy.packages,
+      evaluate: (path, question, options) => services.policy.evaluate(path, question, Object.assign({ owner }, options)),
+    };
+    const { policy, first } = hearing(owned, services.clock);
+    const record = async (allowed: boolean, reasoning: string, verdict?: OperationVerdict) =>
       store.commit({
         commitId: randomUUID(),
+        puts: await decisionPuts(services, who, id, first()),
         audit: [
-          auditOf(whoOf(input, asked.user_context.user_id), {
+          auditOf(who, {
             id,
             operation: "ENFORCE",
             resource: sources[0] ?? "",
@@ -64,10 +72,6 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
       return { name, id: given ?? name, others: given === undefined ? named : [] };
     });
     sources = [...new Set(tables.flatMap(({ id, others }) => [id, ...others]))];
-    const policy: CompiledPolicy = {
-      packages: services.policy.packages,
-      evaluate: (path, question, options) => services.policy.evaluate(path, question, Object.assign({ owner }, options)),
-    };
     const request = operationRequest({ ...asked, operation_type: "QUERY", source_resources: [...sources] });
     const verdict = await recorded(evaluateOperation(request, catalogue, policy, tiers, input.now));
     const { obligations } = verdict;

@@ -1,7 +1,7 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { changes } from "@seneschal/contract";
 import type { AuditMessage } from "@seneschal/core/audit";
-import { CodedError, checkArgument } from "@seneschal/kernel";
+import { CodedError, checkArgument, type JsonObject } from "@seneschal/kernel";
 import type { AuditEntry, DocumentStore } from "@seneschal/kernel/ports";
 import { Counter, Gauge } from "prom-client";
 import { Lease } from "../jobs/lease.ts";
@@ -29,6 +29,8 @@ interface AuditSinksParts {
   readonly instance: string;
   /** What an event of this service says, in the words of all. */
   readonly describe: (entry: AuditEntry) => Pick<AuditMessage, "id" | "time" | "type" | "actor" | "outcome">;
+  /** The decisions behind events, by the events' ids, for sinks that tell decisions. */
+  readonly decisions?: (entries: readonly AuditEntry[]) => Promise<ReadonlyMap<string, JsonObject>>;
   /** Default: the log of the store. */
   readonly source?: AuditSource;
 }
@@ -39,6 +41,8 @@ export interface AuditSinks {
   around<Built extends BuiltService>(built: Built): Built;
   /** A turn of every sink now; `start` of the service makes them due. Rejects with what failed, after all have had theirs. */
   deliver(): Promise<void>;
+  /** Until when every sink that tells decisions has heard everything; undefined without one. */
+  readonly decisionsTold: (() => number) | undefined;
   /** Ends what was opened for a service that is not built after all. */
   close(): Promise<void>;
 }
@@ -50,7 +54,7 @@ export interface AuditSinks {
  */
 export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks> {
   checkArgument("parts", parts, "object");
-  const { store, service, instance, describe, source = auditSourceOf(parts.store) } = parts;
+  const { store, service, instance, describe, decisions, source = auditSourceOf(parts.store) } = parts;
   const { background, clock, random, log } = parts.platform;
   const metrics = sinkMetrics(
     parts.platform.metrics,
@@ -62,6 +66,13 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
   const message = (entry: AuditEntry): AuditMessage => {
     const { seq, stream, streamSeq, event } = entry;
     return { version: 1, service, instance, seq, stream, stream_seq: streamSeq, ...describe(entry), event };
+  };
+  const decided = async (entries: readonly AuditEntry[]): Promise<readonly AuditMessage[]> => {
+    const known = (await decisions?.(entries)) ?? new Map<string, JsonObject>();
+    return entries.map(message).flatMap((told) => {
+      const event = known.get(told.id);
+      return event === undefined ? [] : [{ ...told, event }];
+    });
   };
 
   const open = async (name: string, settings: AuditSinkSettings): Promise<WatchedSink> => {
@@ -78,7 +89,7 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
       settings,
       store,
       source,
-      message,
+      messages: settings.tells === "decisions" ? decided : async (entries) => entries.map(message),
       lease,
       now: () => clock.now(),
       commitId: id,
@@ -155,8 +166,10 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
       throw new CodedError("service_unavailable", "audit events do not reach where they must", { reason: "audit_sink_behind" });
   };
 
+  const deciding = sinks.filter(({ settings }) => settings.tells === "decisions");
   return {
     close,
+    decisionsTold: deciding.length === 0 ? undefined : () => Math.min(...deciding.map(({ told }) => told)),
     async deliver() {
       const turns = await Promise.allSettled(sinks.map(take));
       for (const turn of turns) if (turn.status === "rejected") throw turn.reason;

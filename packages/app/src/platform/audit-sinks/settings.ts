@@ -53,6 +53,8 @@ const auditSink = z
     events: z.array(pattern).max(1000).default([]),
     /** Which of those not. */
     except: z.array(pattern).max(1000).default([]),
+    /** The events of the log, or the decisions of a policy, in the form of OPA's decision log. */
+    tells: z.enum(["events", "decisions"]).default("events"),
     /** Where a sink that is new begins: at what comes from now on, or at the first event of the log. */
     from: z.enum(["now", "beginning"]).default("now"),
     /** While this sink has not had an event for longer than `max_lag`, requests are refused. */
@@ -81,7 +83,16 @@ const auditSink = z
 
 export type AuditSinkSettings = z.output<typeof auditSink>;
 
+const sinks = z.record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, "expected 1 to 40 of a-z, 0-9, _ and -"), auditSink);
+
 /** Where audit events of a service go beside its log, by names for the metrics and the log. */
-export const auditSinksSetting = z
-  .record(z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, "expected 1 to 40 of a-z, 0-9, _ and -"), auditSink)
+export const auditSinksSetting = sinks
+  .superRefine((given, context) => {
+    for (const [name, { tells }] of Object.entries(given))
+      if (tells === "decisions")
+        context.addIssue({ code: "custom", path: [name, "tells"], message: "this service logs no decisions of policies" });
+  })
   .default({});
+
+/** The same of a service whose policies decide. */
+export const decisionSinksSetting = sinks.default({});

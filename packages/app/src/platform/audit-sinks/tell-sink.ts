@@ -14,7 +14,8 @@ export interface SinkTurn {
   readonly settings: AuditSinkSettings;
   readonly store: DocumentStore;
   readonly source: AuditSource;
-  readonly message: (entry: AuditEntry) => AuditMessage;
+  /** What is told of events; nothing of those that have nothing of the kind that this sink tells. */
+  readonly messages: (entries: readonly AuditEntry[]) => Promise<readonly AuditMessage[]>;
   /** Where several processes share the store: one of them tells a sink at a time. */
   readonly lease: Lease | undefined;
   readonly now: () => number;
@@ -32,7 +33,7 @@ export interface SinkTurn {
  * case it was too much; nothing is ever passed over.
  */
 export function tellSink(turn: SinkTurn): () => Promise<void> {
-  const { name, sink, settings, store, source, message, lease, now, commitId, signal } = turn;
+  const { name, sink, settings, store, source, messages, lease, now, commitId, signal } = turn;
   let batch = LARGEST_BATCH;
   return async () => {
     const mine = async (): Promise<boolean> => lease === undefined || lease.hold(now(), commitId());
@@ -41,7 +42,7 @@ export function tellSink(turn: SinkTurn): () => Promise<void> {
       const entries = place === undefined ? [] : await source.read(place.seq, batch);
       const last = entries.at(-1);
       if (place === undefined || last === undefined) return;
-      const told = entries.map(message).filter((one) => selects(settings, one));
+      const told = (await messages(entries)).filter((one) => selects(settings, one));
       if (told.length > 0) {
         try {
           await sink.send(told, signal);

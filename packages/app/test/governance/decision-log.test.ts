@@ -1,0 +1,157 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openLogger } from "@seneschal/adapters/logging";
+import { openMemoryStore } from "@seneschal/adapters/memory";
+import { systemRandom } from "@seneschal/adapters/system";
+import type { AuditMessage } from "@seneschal/core/audit";
+import { serve } from "@seneschal/server-fastify";
+import { serveS3 } from "@seneschal/server-s3";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { prepareData } from "../../src/compose/prepare-data.ts";
+import { processSettings } from "../../src/compose/process-settings.ts";
+import { type RunningProcess, startProcess } from "../../src/compose/start-process.ts";
+import { forgetDecisions } from "../../src/governance/decision-log.ts";
+import { governanceSchema } from "../../src/governance/index.ts";
+
+const WAIT = { timeout: 30_000 };
+const KEY = `sk_${"k".repeat(40)}`;
+const DECISION = `package governance
+
+decision := {"allowed": input.user.role == "analyst", "policy_id": "p", "policy_name": "P", "reasons": []}
+`;
+const LOG = `package system.log
+
+mask contains "/input/user/user_id"
+
+mask contains {"op": "upsert", "path": "/input/user/role", "value": "***"} if input.input.user.role == "intern"
+
+drop if input.input.operation_type == "VIEW"
+`;
+
+describe("the decision log", () => {
+  let dir = "";
+  let running: RunningProcess | undefined;
+  let url = "";
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "seneschal-decisions-"));
+    await writeFile(join(dir, "decision.rego"), DECISION);
+    await writeFile(join(dir, "log.rego"), LOG);
+  });
+  afterEach(async () => {
+    await running?.stop();
+    running = undefined;
+    await rm(dir, { recursive: true, force: true });
+  });
+  const start = async (files: readonly string[], sinks?: object) => {
+    await prepareData(join(dir, "data"), systemRandom);
+    const config = processSettings.parse({
+      services: ["governance"],
+      data_dir: join(dir, "data"),
+      governance: {
+        server: { port: 0, instance_id: "here" },
+        api_keys: [{ id: "k1", sha256: createHash("sha256").update(KEY).digest("hex"), org: "acme", scopes: ["admin"] }],
+        policy_files: files.map((name) => join(dir, name)),
+        audit_sinks: sinks ?? {
+          decisions: { kind: "file", path: join(dir, "decisions.jsonl"), tells: "decisions" },
+          events: { kind: "file", path: join(dir, "events.jsonl") },
+        },
+      },
+    });
+    running = await startProcess(config, { serve, serveS3, log: openLogger({ level: "silent" }), version: "test" });
+    url = running.services[0]?.url ?? "";
+  };
+  const evaluate = async (operation: string, role: string) => {
+    const response = await fetch(`${url}/api/v1/evaluate`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        operation_type: operation,
+        source_resources: ["crm.customers"],
+        user_context: { user_id: "ada@example.org", role, department: "sales" },
+      }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const lines = async (name: string): Promise<readonly AuditMessage[]> => {
+    const text = await readFile(join(dir, name), "utf8").catch(() => "");
+    return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as AuditMessage]));
+  };
+
+  it("tells each decision once in OPA's form, masked before it is written, without those that are dropped; events go where they went", async () => {
+    await start(["decision.rego", "log.rego"]);
+    const yes = await evaluate("READ", "analyst");
+    await evaluate("VIEW", "analyst");
+    const no = await evaluate("READ", "intern");
+    await vi.waitUntil(async () => (await lines("decisions.jsonl")).length >= 2, WAIT);
+    await vi.waitUntil(async () => (await lines("events.jsonl")).length >= 3, WAIT);
+    const told = await lines("decisions.jsonl");
+    expect(told.map(({ id }) => id)).toEqual([yes.body["decision_id"], no.body["decision_id"]]);
+    expect(told[0]).toMatchObject({
+      service: "governance",
+      stream: "acme",
+      type: "read",
+      outcome: "success",
+      event: {
+        decision_id: yes.body["decision_id"],
+        labels: { app: "seneschal", id: "here", version: "test" },
+        bundles: { governance: { revision: expect.stringMatching(/^[0-9a-f]{12}$/) } },
+        path: "governance/decision",
+        input: { operation_type: "READ", user: { role: "analyst", department: "sales" } },
+        result: { allowed: true, policy_id: "p" },
+        requested_by: "k1",
+        timestamp: expect.stringMatching(/Z$/),
+        metrics: { timer_rego_query_eval_ns: expect.any(Number) },
+        erased: ["/input/user/user_id"],
+      },
+    });
+    expect(told[1]).toMatchObject({
+      outcome: "denied",
+      event: { input: { user: { role: "***" } }, erased: ["/input/user/user_id"], masked: ["/input/user/role"] },
+    });
+    expect((await lines("events.jsonl")).map(({ type }) => type)).toEqual(["read", "view", "read"]);
+    expect((await lines("events.jsonl"))[0]?.event).toMatchObject({ operation_type: "READ", policy_id: "p" });
+    expect(JSON.stringify(told)).not.toContain("ada@example.org");
+  });
+
+  it("of a policy that says nothing of the log tells the whole input, and of one that fails an error", async () => {
+    await writeFile(
+      join(dir, "decision.rego"),
+      `package governance\n\ndecision := input.nothing.here\n\ndecision := 1 if input.user.role == "both"\n\ndecision := 2 if input.user.role == "both"\n`,
+    );
+    await start(["decision.rego"]);
+    await evaluate("READ", "analyst");
+    expect((await evaluate("READ", "both")).status).toBe(500);
+    await vi.waitUntil(async () => (await lines("decisions.jsonl")).length >= 2, WAIT);
+    const [undefinedOne, failed] = (await lines("decisions.jsonl")).map(({ event }) => event);
+    expect(undefinedOne).toMatchObject({ input: { user: { user_id: "ada@example.org" } } });
+    expect(Object.keys(undefinedOne ?? {})).not.toContain("result");
+    expect(failed).toMatchObject({ error: { code: "eval_conflict_error" } });
+  });
+
+  it("keeps no decision where no sink tells decisions", async () => {
+    await start(["decision.rego"], { events: { kind: "file", path: join(dir, "events.jsonl") } });
+    await evaluate("READ", "analyst");
+    await vi.waitUntil(async () => (await lines("events.jsonl")).length >= 1, WAIT);
+    expect(await lines("decisions.jsonl")).toEqual([]);
+  });
+
+  it("is told by data governance alone: other services refuse the setting", () => {
+    const sinks = { d: { kind: "file", path: "/tmp/d.jsonl", tells: "decisions" } };
+    expect(() => processSettings.parse({ services: ["gateway"], gateway: { audit_sinks: sinks } })).toThrow("no decisions");
+  });
+});
+
+it("decisions that every sink has heard are deleted, and none that one has not", async () => {
+  const store = openMemoryStore(governanceSchema);
+  const puts = Array.from({ length: 1201 }, (_, i) => ({ coll: "decisions", id: `d${i}`, doc: { at: i * 1000, event: {} } }));
+  for (let i = 0; i < puts.length; i += 400) await store.commit({ commitId: `c${i}`, puts: puts.slice(i, i + 400) });
+  let n = 0;
+  const commitId = () => `f${n++}`;
+  await forgetDecisions(store, 3_600_000, commitId);
+  expect(await store.count("decisions", "by_time", [])).toBe(1200);
+  await forgetDecisions(store, 3_600_000 + 1_199_999, commitId);
+  expect((await store.list("decisions", "by_time", [], { limit: 10 })).items.map(({ id }) => id)).toEqual(["d1200"]);
+  await store.close();
+});
