@@ -86,6 +86,14 @@ export type {
   Transformation,
   Verdict as OperationVerdict,
 } from "./evaluate/types.ts";
+export {
+  type ColumnChange,
+  type ColumnEffect,
+  type ColumnImpact,
+  columnImpact,
+  type ImpactedColumn,
+  surerEffect,
+} from "./lineage/column-impact.ts";
 export type { LineageWarning } from "./lineage/facets.ts";
 export { DEFAULT_PROPAGATION, LineageGraph, type PropagationPolicy } from "./lineage/graph.ts";
 export { LineageIngest } from "./lineage/ingest.ts";
@@ -99,6 +107,7 @@ export {
 } from "./lineage/lineage-run.ts";
 export { type EventDataset, type LineageEvent, readLineageEvent } from "./lineage/read-event.ts";
 export { resourceId } from "./lineage/resource-id.ts";
+export { type CatalogueSearch, searchCatalogue } from "./lineage/search-catalogue.ts";
 export { MAX_LINEAGE_SQL, readLineageSql, type SqlQuestion, type SqlReader, type SqlReading } from "./lineage/sql-reading.ts";
 export type { ColumnLink, EdgeView, Link, ResourceInfo, TierTags, Visit } from "./lineage/types.ts";
 export {

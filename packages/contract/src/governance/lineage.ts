@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { integerParam, limitParam, offsetParam } from "../query.ts";
+import { integerParam, limitParam, listParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { classification, column, edge, lineageEntry, resource, resourceName, tags, tier } from "./shapes.ts";
 
@@ -13,6 +13,7 @@ const warnings = z.array(z.strictObject({ code: z.string(), path: z.string(), me
 const event = { bodyLimit: 512 << 10, values: 16_384 } as const;
 const read = { method: "GET", tag: "lineage", auth: "optional", action: "lineage:read", params, status: 200 } as const;
 const one = { resource_id: z.string(), classification, depth: z.int(), truncated: z.boolean() };
+const effect = z.enum(["breaks", "retyped", "recomputed", "rows", "unknown"]);
 
 /** Lineage and the resources it is about. */
 export const lineageRoutes = {
@@ -42,6 +43,42 @@ export const lineageRoutes = {
     summary: "Downstream impact of a change to a resource",
     query: z.strictObject({ depth, limit: limitParam(1000) }),
     reply: z.strictObject({ ...one, impacted: z.array(lineageEntry), total: z.int(), by_tier: z.record(z.string(), z.int()) }),
+  },
+  getColumnImpact: {
+    method: "GET",
+    tag: "lineage",
+    auth: "principal",
+    action: "lineage:read",
+    path: "/api/v1/lineage/:resource_id/impact",
+    summary: "Columns, data sets and jobs downstream that dropping or retyping a column reaches",
+    params,
+    query: z.strictObject({
+      column: z.string().min(1).max(256),
+      change: z.enum(["drop", "retype"]).default("drop"),
+      depth,
+      limit: limitParam(1000),
+    }),
+    status: 200,
+    reply: z
+      .strictObject({
+        ...one,
+        column: z.string(),
+        change: z.enum(["drop", "retype"]),
+        columns: z.array(
+          z.strictObject({
+            resource_id: z.string(),
+            column: z.string().optional().meta({ description: "Absent where the data set is reached as a whole" }),
+            classification,
+            effect,
+            hop: z.int(),
+            jobs: z.array(z.string()),
+          }),
+        ),
+        datasets: z.array(z.strictObject({ resource_id: z.string(), effect, hop: z.int() })),
+        jobs: z.array(z.strictObject({ job: z.string(), effect })),
+      })
+      .meta({ id: "ColumnImpact" }),
+    extension: true,
   },
   viewLineage: {
     ...read,
@@ -146,8 +183,15 @@ export const lineageRoutes = {
     auth: "principal",
     action: "lineage:read",
     path: "/api/v1/resources",
-    summary: "Resources by id",
-    query: z.strictObject({ limit: limitParam(100), offset: offsetParam() }),
+    summary: "Resources by id; those that have all that is asked for",
+    query: z.strictObject({
+      text: z.string().max(256).optional(),
+      tier: listParam(tier).optional(),
+      tag: listParam(z.string().min(1).max(64)).optional(),
+      owner: z.string().min(1).max(256).optional(),
+      limit: limitParam(100),
+      offset: offsetParam(),
+    }),
     status: 200,
     reply: z.strictObject({ resources: z.array(resource), count: z.int(), total: z.int() }),
     extension: true,

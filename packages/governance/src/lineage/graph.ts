@@ -292,6 +292,12 @@ export class LineageGraph {
     return { visits, truncated };
   }
 
+  /** What every job says about the edges out of a resource, by their targets. */
+  linksFrom(id: string): readonly { readonly target: string; readonly links: readonly Link[] }[] {
+    const node = this.#nodes.get(this.canonical(id));
+    return node?.out.map(({ target, links }) => ({ target: target.id, links })) ?? [];
+  }
+
   /** Edges whose two ends are among the given resources. */
   edgesAmong(ids: Iterable<string>): EdgeView[] {
     checkArgument("ids", ids, "iterable");

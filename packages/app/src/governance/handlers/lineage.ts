@@ -2,7 +2,15 @@ import { randomUUID } from "node:crypto";
 import { nextTurn } from "@seneschal/adapters/system";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
-import { type LineageWarning, MAX_LINEAGE_SQL, readLineageEvent, type Visit } from "@seneschal/governance";
+import {
+  type ColumnEffect,
+  columnImpact,
+  type LineageWarning,
+  MAX_LINEAGE_SQL,
+  readLineageEvent,
+  surerEffect,
+  type Visit,
+} from "@seneschal/governance";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Put } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
@@ -18,6 +26,7 @@ type Routes = Pick<
   | "getLineage"
   | "getUpstream"
   | "getDownstream"
+  | "getColumnImpact"
   | "viewLineage"
   | "lineageAsset"
   | "ingestLineage"
@@ -53,6 +62,40 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
     const byTier: Record<string, number> = {};
     for (const { classification } of downstream) byTier[classification.tier] = (byTier[classification.tier] ?? 0) + 1;
     return { ...rest, impacted: downstream, total: downstream.length, by_tier: byTier };
+  },
+
+  async getColumnImpact({ catalogues }, { principal, params, query }) {
+    const { graph } = await catalogues.at(principal.org);
+    const { column, change, depth } = query;
+    const impact = columnImpact(graph, params.resource_id, column, change, query);
+    const here = graph.effective(params.resource_id, column);
+    if (impact === undefined || here === undefined) throw notFound(`${params.resource_id} ${column}`);
+    const datasets = new Map<string, { resource_id: string; effect: ColumnEffect; hop: number }>();
+    const columns = impact.columns.map(({ resource, column: of, effect, hop, jobs }) => {
+      const known = datasets.get(resource);
+      if (known === undefined || surerEffect(effect, known.effect))
+        datasets.set(resource, { resource_id: resource, effect, hop: known?.hop ?? hop });
+      const { tier, tags } = graph.effective(resource, of) ?? here;
+      return {
+        resource_id: resource,
+        ...(of === undefined ? {} : { column: of }),
+        classification: { tier, tags: [...tags] },
+        effect,
+        hop,
+        jobs: [...jobs],
+      };
+    });
+    return {
+      resource_id: graph.canonical(params.resource_id),
+      column,
+      change,
+      classification: { tier: here.tier, tags: [...here.tags] },
+      depth,
+      truncated: impact.truncated,
+      columns,
+      datasets: [...datasets.values()],
+      jobs: impact.jobs.map((job) => ({ ...job })),
+    };
   },
 
   async viewLineage({ catalogues, tiers }, { principal, params, query, request }) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
+import { searchCatalogue } from "@seneschal/governance";
 import type { JsonObject } from "@seneschal/kernel";
 import { auditOf } from "../audit/event.ts";
 import type { DataCatalogue, ResourceDoc } from "../catalogues.ts";
@@ -60,9 +61,17 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
     return view(await catalogues.at(principal.org), params.resource_id);
   },
 
-  async listResources({ catalogues }, { principal, query }) {
+  async listResources({ catalogues, tiers }, { principal, query }) {
     const catalogue = await catalogues.at(principal.org);
-    const ids = [...catalogue.graph.ids()].sort();
+    const { text, tier, tag, owner } = query;
+    const none = tier?.find((name) => !tiers.tiers.includes(name));
+    if (none !== undefined) throw invalid("tier", `expected one of ${tiers.tiers.join(", ")}`);
+    const ids = searchCatalogue(catalogue.graph, {
+      ...(text === undefined ? {} : { text }),
+      ...(tier === undefined ? {} : { tiers: tier }),
+      ...(tag === undefined ? {} : { tags: tag }),
+      ...(owner === undefined ? {} : { owner }),
+    });
     const resources = ids.slice(query.offset, query.offset + query.limit).map((id) => view(catalogue, id));
     return { resources, count: resources.length, total: ids.length };
   },

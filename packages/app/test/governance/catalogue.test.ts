@@ -1,0 +1,117 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { type Rig, servers, startRig } from "./rig.ts";
+
+const column = (input: string, type = "DIRECT", subtype = "IDENTITY") => ({
+  inputFields: [
+    { namespace: "default", name: "crm.customers", field: input, transformations: [{ type, subtype, masking: false }] },
+  ],
+});
+const event = {
+  eventType: "COMPLETE",
+  eventTime: "2026-02-01T00:00:00Z",
+  producer: "https://example.com",
+  schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+  run: { runId: "3f5e83fa-3480-44ff-99c5-ff943904e5e8" },
+  job: { namespace: "default", name: "etl" },
+  inputs: [{ namespace: "default", name: "crm.customers" }],
+  outputs: [
+    {
+      namespace: "default",
+      name: "dwh.customers",
+      facets: {
+        columnLineage: {
+          _producer: "https://example.com",
+          _schemaURL: "https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json",
+          fields: { mail: column("email"), initials: column("email", "DIRECT", "TRANSFORMATION"), place: column("country") },
+        },
+      },
+    },
+  ],
+};
+
+describe.each(servers)("the catalogue on %s", (_, serve) => {
+  let rig: Rig;
+  afterEach(() => rig.stop());
+  const start = async () => {
+    rig = await startRig(serve);
+    await rig.call("writer", "PUT", "/api/v1/resources/crm.customers", {
+      tier: "CONFIDENTIAL",
+      columns: { email: { type: "text" }, country: { type: "text", tier: "PUBLIC" } },
+      owners: ["ada"],
+    });
+    await rig.call("writer", "PUT", "/api/v1/resources/public.dates", { tier: "PUBLIC", owners: ["bob"] });
+    expect((await rig.call("writer", "POST", "/api/v1/lineage", event)).status).toBe(201);
+  };
+  const impact = (who: "reader" | "other" | "judge" | undefined, query: string, id = "crm.customers") =>
+    rig.call(who, "GET", `/api/v1/lineage/${encodeURIComponent(id)}/impact?${query}`);
+
+  test("a change of a column tells columns, data sets and jobs downstream", async () => {
+    await start();
+    const dropped = await impact("reader", "column=email");
+    expect(dropped.status).toBe(200);
+    expect(dropped.body).toMatchObject({
+      resource_id: "crm.customers",
+      column: "email",
+      change: "drop",
+      classification: { tier: "CONFIDENTIAL" },
+      truncated: false,
+      columns: [
+        { resource_id: "dwh.customers", column: "initials", effect: "breaks", hop: 1, jobs: ["etl"] },
+        {
+          resource_id: "dwh.customers",
+          column: "mail",
+          effect: "breaks",
+          hop: 1,
+          jobs: ["etl"],
+          classification: { tier: "CONFIDENTIAL" },
+        },
+      ],
+      datasets: [{ resource_id: "dwh.customers", effect: "breaks", hop: 1 }],
+      jobs: [{ job: "etl", effect: "breaks" }],
+    });
+    const retyped = await impact("reader", "column=EMAIL&change=retype");
+    expect(retyped.body.columns.map((c: { column: string; effect: string }) => [c.column, c.effect])).toEqual([
+      ["initials", "recomputed"],
+      ["mail", "retyped"],
+    ]);
+    expect((await impact("reader", "column=country")).body.columns.map((c: { column: string }) => c.column)).toEqual(["place"]);
+  });
+
+  test("a column that is none, a resource that is none, another organisation and a key without the scope learn nothing", async () => {
+    await start();
+    expect((await impact("reader", "column=emial")).status).toBe(404);
+    expect((await impact("reader", "column=email", "crm.nothing")).status).toBe(404);
+    const foreign = await impact("other", "column=email");
+    expect([foreign.status, JSON.stringify(foreign.body).includes("dwh")]).toEqual([404, false]);
+    expect((await impact("judge", "column=email")).status).toBe(403);
+    expect((await impact(undefined, "column=email")).status).toBe(401);
+    for (const query of [
+      "",
+      "column=",
+      "column=email&change=rename",
+      "column=email&depth=101",
+      "column=email&limit=0",
+      "column=email&x=1",
+    ])
+      expect((await impact("reader", query)).status, query).toBe(400);
+  });
+
+  test("resources are found by words, tier, tag and owner, page by page, and only one's own", async () => {
+    await start();
+    const found = async (query: string, who: "reader" | "other" = "reader") => {
+      const { body } = await rig.call(who, "GET", `/api/v1/resources?${query}`);
+      return [body.resources.map((r: { resource_id: string }) => r.resource_id), body.total];
+    };
+    expect(await found("")).toEqual([["crm.customers", "dwh.customers", "public.dates"], 3]);
+    expect(await found("text=CUSTOMERS")).toEqual([["crm.customers", "dwh.customers"], 2]);
+    expect(await found("text=CUSTOMERS&limit=1&offset=1")).toEqual([["dwh.customers"], 2]);
+    expect(await found("text=crm+mail")).toEqual([["crm.customers"], 1]);
+    expect(await found("tier=PUBLIC")).toEqual([["public.dates"], 1]);
+    expect(await found("tier=PUBLIC&tier=CONFIDENTIAL&owner=ada")).toEqual([["crm.customers"], 1]);
+    expect(await found("tag=PII&owner=bob")).toEqual([[], 0]);
+    expect(await found("tag=PII")).toEqual([["crm.customers", "dwh.customers"], 2]);
+    expect(await found("text=customers", "other")).toEqual([[], 0]);
+    expect((await rig.call("reader", "GET", "/api/v1/resources?tier=SECRET")).status).toBe(400);
+    expect((await rig.call("judge", "GET", "/api/v1/resources?text=a")).status).toBe(403);
+  });
+});
