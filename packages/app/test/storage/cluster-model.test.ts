@@ -34,11 +34,29 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("stop", "cut", "return"), at: node }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("rounds", "scrub", "gc"), at: node }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("evacuate"), device: fc.nat(1), on: node, at: node }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("add device", "add device", "retire device", "make pool", "retire pool", "rebalance", "drain", "keep"),
+      device: fc.nat(2),
+      on: node,
+      at: node,
+    }),
+  },
 );
 type Step = { do: string; at: Id; on?: Id; key?: number; size?: number; seed?: number; device?: number; which?: number };
 
+/** How a cluster that may not grow or shrink as asked says so: nothing changed. */
+const growthRefusals = [
+  ...["AlreadyExists", "NotFound", "EvacuationRefused", "DeviceTransitionRefused", "DeviceNotEvacuated", "PoolNotEmpty"],
+  // A node that drains takes no devices.
+  "InvalidSetting",
+];
+
 /** What a call may answer while a node is away: it changed nothing and may be tried again. */
 const retriable = ["ShardUnavailable", "QuorumLost", "PoolFull"];
+
+const grows = ["add device", "retire device", "make pool", "retire pool", "rebalance", "drain", "keep"];
 
 /** The three nodes, who of them is away, and which copies have been damaged behind their backs. */
 async function openHistory() {
@@ -70,6 +88,22 @@ async function openHistory() {
     async back(id: Id) {
       if (stopped.delete(id)) await rig.start(id);
       if (cut.delete(id)) await rig.mend(id);
+    },
+    /** Grows or shrinks the cluster, asked of a node. */
+    async grow(what: string, at: Id, on: Id, device: string): Promise<void> {
+      const node = rig.node(at);
+      const own = `${on}-new`;
+      if (what === "add device")
+        await node.addDevice(on, { id: own, pool: "fast", directory: rig.directoryOf(own), capacityBytes: 64 << 20 }, operator);
+      else if (what === "retire device") {
+        if (node.cluster.state.devices[device]?.state !== "Removed") await node.evacuate(device, operator);
+        await node.jobs.drain();
+        await node.removeDevice(device, operator);
+      } else if (what === "make pool") await node.cluster.propose({ kind: "pool.create", id: "more", class: "ssd" }, operator);
+      else if (what === "retire pool") await node.removePool("more", operator);
+      else if (what === "rebalance") await node.rebalance("fast", operator);
+      else if (what === "drain") await node.drainNode(on, operator);
+      else await node.cancelDrain(on, operator);
     },
     /** The nodes that hold an intact copy of every chunk of an object that has the fewest; `undefined`: inline, always there. */
     async holders(key: string): Promise<readonly string[] | undefined> {
@@ -119,7 +153,7 @@ test("three nodes, whatever happens: what was acknowledged reads back bit-equal 
         for (const s of steps as Step[]) {
           const at = h.running().includes(s.at) ? s.at : (h.running()[0] as Id);
           const key = `k${s.key}`;
-          const device = `${s.on}-d${s.device}`;
+          const device = s.device === 2 ? `${s.on}-new` : `${s.on}-d${s.device}`;
           if (s.do === "put") {
             const bytes = Buffer.from(pattern(s.size ?? 0, (s.seed ?? 0) + 1));
             const outcome = await attempt(rig.put(at, key, bytes));
@@ -145,6 +179,10 @@ test("three nodes, whatever happens: what was acknowledged reads back bit-equal 
           else if (s.do === "rounds") {
             rig.clock.advance(5000);
             await rig.rounds(2);
+          } else if (grows.includes(s.do)) {
+            const outcome = await attempt(h.grow(s.do, at, s.on ?? at, device));
+            if ("code" in outcome) expect([...growthRefusals, ...retriable]).toContain(outcome.code);
+            await rig.node(at).jobs.drain();
           } else if (s.do === "gc") await attempt(collectGarbage(rig.node(at).parts));
           else {
             await attempt(
