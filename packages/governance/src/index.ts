@@ -96,6 +96,14 @@ export {
 } from "./lineage/column-impact.ts";
 export type { LineageWarning } from "./lineage/facets.ts";
 export { DEFAULT_PROPAGATION, LineageGraph, type PropagationPolicy } from "./lineage/graph.ts";
+export {
+  LineageHistory,
+  type LineageRunRecord,
+  type RunStatus,
+  type SchemaChanges,
+  type SchemaVersion,
+  schemaChanges,
+} from "./lineage/history.ts";
 export { LineageIngest } from "./lineage/ingest.ts";
 export {
   lineageRun,

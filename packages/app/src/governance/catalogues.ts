@@ -50,7 +50,7 @@ export interface LineageEventDoc {
 export interface DataCatalogue extends EvaluationCatalogue {
   readonly graph: LineageGraph;
   /** What an event that is about to be taken in asks of its SQL, and whether its run is full. */
-  readonly intake: Pick<LineageIngest, "question" | "checkRun">;
+  readonly intake: Pick<LineageIngest, "question" | "checkRun" | "history">;
   readonly registered: ReadonlyMap<string, ResourceDoc>;
   /** What is known of a table, by a name that a query may use; absent when there are none. */
   readonly factsOf: ((table: string) => TableFacts) | undefined;

@@ -114,4 +114,56 @@ describe.each(servers)("the catalogue on %s", (_, serve) => {
     expect((await rig.call("reader", "GET", "/api/v1/resources?tier=SECRET")).status).toBe(400);
     expect((await rig.call("judge", "GET", "/api/v1/resources?text=a")).status).toBe(403);
   });
+
+  test("runs and schema changes are told of one's own events, and of nobody else's", async () => {
+    await start();
+    const schema = (fields: readonly object[]) => ({
+      schema: { _producer: "https://example.com", _schemaURL: "https://example.com/s", fields },
+    });
+    const told = (minute: number, type: string, fields: readonly object[]) =>
+      rig.call("writer", "POST", "/api/v1/lineage", {
+        ...event,
+        eventType: type,
+        eventTime: `2026-02-01T00:0${minute}:00Z`,
+        run: { runId: "3f5e83fa-3480-44ff-99c5-ff943904e5e9" },
+        outputs: [{ namespace: "default", name: "dwh.customers", facets: schema(fields) }],
+      });
+    await told(1, "START", [{ name: "mail", type: "text" }]);
+    await told(4, "FAIL", [
+      { name: "mail", type: "varchar" },
+      { name: "place", type: "text" },
+    ]);
+    const runs = await rig.call("reader", "GET", "/api/v1/lineage-runs?job=etl&state=FAIL");
+    expect(runs.body).toMatchObject({
+      count: 1,
+      total: 1,
+      runs: [
+        {
+          job: "etl",
+          state: "FAIL",
+          started_at: "2026-02-01T00:01:00.000Z",
+          ended_at: "2026-02-01T00:04:00.000Z",
+          inputs: ["crm.customers"],
+          outputs: ["dwh.customers"],
+        },
+      ],
+    });
+    expect((await rig.call("reader", "GET", "/api/v1/lineage-runs?limit=1&offset=1")).body).toMatchObject({ count: 1, total: 2 });
+    const changes = "/api/v1/lineage/dwh.customers/schema-changes";
+    expect((await rig.call("reader", "GET", changes)).body).toMatchObject({
+      versions: [{ time: "2026-02-01T00:01:00.000Z" }, { time: "2026-02-01T00:04:00.000Z" }],
+      added: [{ column: "place", type: "text" }],
+      removed: [],
+      retyped: [{ column: "mail", from: "text", to: "varchar" }],
+    });
+    const before = await rig.call("reader", "GET", `${changes}?start_date=2026-01-01T00:00:00Z&end_date=2026-02-01T00:02:00Z`);
+    expect(before.body.added).toEqual([{ column: "mail", type: "text" }]);
+    expect((await rig.call("other", "GET", "/api/v1/lineage-runs")).body).toEqual({ runs: [], count: 0, total: 0 });
+    expect((await rig.call("other", "GET", changes)).status).toBe(404);
+    for (const path of ["/api/v1/lineage-runs", changes]) {
+      expect((await rig.call("judge", "GET", path)).status).toBe(403);
+      expect((await rig.call(undefined, "GET", path)).status).toBe(401);
+      expect((await rig.call("reader", "GET", `${path}?start_date=yesterday`)).status).toBe(400);
+    }
+  });
 });

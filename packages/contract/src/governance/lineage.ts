@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { integerParam, limitParam, listParam, offsetParam } from "../query.ts";
+import { integerParam, limitParam, listParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { classification, column, edge, lineageEntry, resource, resourceName, tags, tier } from "./shapes.ts";
+import { classification, column, edge, lineageEntry, resource, resourceName, tags, tier, time } from "./shapes.ts";
 
 const params = z.strictObject({ resource_id: resourceName });
 const depth = integerParam(0, 100)
@@ -13,6 +13,8 @@ const warnings = z.array(z.strictObject({ code: z.string(), path: z.string(), me
 const event = { bodyLimit: 512 << 10, values: 16_384 } as const;
 const read = { method: "GET", tag: "lineage", auth: "optional", action: "lineage:read", params, status: 200 } as const;
 const one = { resource_id: z.string(), classification, depth: z.int(), truncated: z.boolean() };
+const RUN_STATES = ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"] as const;
+const columnType = z.strictObject({ column: z.string(), type: z.string().nullable() });
 const effect = z.enum(["breaks", "retyped", "recomputed", "rows", "unknown"]);
 
 /** Lineage and the resources it is about. */
@@ -78,6 +80,70 @@ export const lineageRoutes = {
         jobs: z.array(z.strictObject({ job: z.string(), effect })),
       })
       .meta({ id: "ColumnImpact" }),
+    extension: true,
+  },
+  getSchemaChanges: {
+    method: "GET",
+    tag: "lineage",
+    auth: "principal",
+    action: "lineage:read",
+    path: "/api/v1/lineage/:resource_id/schema-changes",
+    summary: "What changed in a data set's columns between two times, as events told them",
+    params,
+    query: z
+      .strictObject({ start_date: timeParam().optional(), end_date: timeParam().optional() })
+      .refine(({ start_date, end_date }) => start_date === undefined || end_date === undefined || start_date <= end_date, {
+        path: ["end_date"],
+        message: "expected a time not before start_date",
+      }),
+    status: 200,
+    reply: z
+      .strictObject({
+        resource_id: z.string(),
+        versions: z.array(z.strictObject({ time, columns: z.record(z.string(), z.string().nullable()) })),
+        added: z.array(columnType),
+        removed: z.array(columnType),
+        retyped: z.array(z.strictObject({ column: z.string(), from: z.string().nullable(), to: z.string().nullable() })),
+      })
+      .meta({ id: "SchemaChanges" }),
+    extension: true,
+  },
+  listLineageRuns: {
+    method: "GET",
+    tag: "lineage",
+    auth: "principal",
+    action: "lineage:read",
+    path: "/api/v1/lineage-runs",
+    summary: "Runs of jobs, newest first",
+    query: z.strictObject({
+      job: resourceName.optional(),
+      state: z.enum(RUN_STATES).optional(),
+      start_date: timeParam().optional(),
+      end_date: timeParam().optional(),
+      limit: limitParam(100),
+      offset: offsetParam(),
+    }),
+    status: 200,
+    reply: z.strictObject({
+      runs: z.array(
+        z
+          .strictObject({
+            job: z.string(),
+            run_id: z.string(),
+            state: z.enum(RUN_STATES),
+            started_at: time,
+            ended_at: time.nullable(),
+            updated_at: time,
+            inputs: z.array(z.string()),
+            outputs: z.array(z.string()),
+            facets: z.record(z.string(), z.unknown()),
+            truncated: z.boolean(),
+          })
+          .meta({ id: "LineageRun" }),
+      ),
+      count: z.int(),
+      total: z.int(),
+    }),
     extension: true,
   },
   viewLineage: {

@@ -13,6 +13,7 @@ import type {
   tagsFacet,
 } from "./facets.ts";
 import type { LineageGraph } from "./graph.ts";
+import { LineageHistory } from "./history.ts";
 import { type EventDataset, type LineageEvent, readLineageEvent } from "./read-event.ts";
 import { resourceId } from "./resource-id.ts";
 import { readLineageSql, type SqlQuestion, type SqlReading, sameTable } from "./sql-reading.ts";
@@ -49,6 +50,8 @@ const MAX_LINKS = 4096;
 export class LineageIngest {
   readonly #graph: LineageGraph;
   readonly #sql: SqlParser | undefined;
+  /** What the events said over time. */
+  readonly history = new LineageHistory();
   readonly #runs = new Map<string, Run>();
 
   constructor(graph: LineageGraph, sql?: SqlParser) {
@@ -63,6 +66,7 @@ export class LineageIngest {
   add(raw: unknown, now: number, reading?: SqlReading | null): readonly LineageWarning[] {
     const event = readLineageEvent(raw, now);
     const warnings = [...event.warnings];
+    this.history.add(event);
     this.#graph.batch(() => {
       for (const dataset of [...event.inputs, ...event.outputs]) this.#describe(dataset, event.time);
       this.#follow(event, reading, warnings);

@@ -23,6 +23,7 @@ export interface LineageEvent {
   /** Milliseconds. */
   readonly time: number;
   readonly runId?: string;
+  readonly runFacets?: Readonly<Record<string, unknown>>;
   readonly job?: { readonly namespace: string; readonly name: string; readonly facets: Readonly<Record<string, unknown>> };
   readonly inputs: readonly EventDataset[];
   readonly outputs: readonly EventDataset[];
@@ -54,7 +55,7 @@ export function readLineageEvent(raw: unknown, now: number): LineageEvent {
   const job = jobOf(event["job"], warnings);
   const run = event["run"] as Raw | undefined;
   const runId = typeof run?.["runId"] === "string" && run["runId"] !== "" ? run["runId"] : undefined;
-  if (run !== undefined && run !== null) checkedFacets(run["facets"], RUN_FACETS, "run.facets", warnings);
+  const runFacets = run === undefined || run === null ? {} : checkedFacets(run["facets"], RUN_FACETS, "run.facets", warnings);
 
   if (job === undefined) {
     const dataset = datasets(event["dataset"] === undefined ? [] : [event["dataset"]], "dataset", {}, "facets", warnings);
@@ -70,7 +71,7 @@ export function readLineageEvent(raw: unknown, now: number): LineageEvent {
     return { kind: "job", time, job, inputs, outputs, warnings };
   }
   if (eventType === undefined) warnings.push({ code: "missing_event_type", path: "eventType", message: "read as OTHER" });
-  return { kind: "run", eventType: eventType ?? "OTHER", time, runId, job, inputs, outputs, warnings };
+  return { kind: "run", eventType: eventType ?? "OTHER", time, runId, runFacets, job, inputs, outputs, warnings };
 }
 
 function jobOf(raw: unknown, warnings: LineageWarning[]): LineageEvent["job"] {

@@ -8,6 +8,7 @@ import {
   type LineageWarning,
   MAX_LINEAGE_SQL,
   readLineageEvent,
+  schemaChanges,
   surerEffect,
   type Visit,
 } from "@seneschal/governance";
@@ -27,6 +28,8 @@ type Routes = Pick<
   | "getUpstream"
   | "getDownstream"
   | "getColumnImpact"
+  | "getSchemaChanges"
+  | "listLineageRuns"
   | "viewLineage"
   | "lineageAsset"
   | "ingestLineage"
@@ -96,6 +99,50 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
       datasets: [...datasets.values()],
       jobs: impact.jobs.map((job) => ({ ...job })),
     };
+  },
+
+  async getSchemaChanges({ catalogues }, { principal, params, query }) {
+    const { graph, intake } = await catalogues.at(principal.org);
+    if (!graph.has(params.resource_id)) throw notFound(params.resource_id);
+    const id = graph.canonical(params.resource_id);
+    const versions = intake.history.versions((name) => graph.canonical(name) === id);
+    const { start_date, end_date } = query;
+    const at = (when: number) => versions.filter(({ time }) => time <= when).at(-1);
+    const from = start_date === undefined ? versions[0] : at(start_date);
+    const to = end_date === undefined ? versions.at(-1) : at(end_date);
+    const { added, removed, retyped } = schemaChanges(from, to);
+    return {
+      resource_id: id,
+      versions: versions.map(({ time, columns }) => ({ time: new Date(time).toISOString(), columns: { ...columns } })),
+      added: [...added],
+      removed: [...removed],
+      retyped: [...retyped],
+    };
+  },
+
+  async listLineageRuns({ catalogues }, { principal, query }) {
+    const { intake } = await catalogues.at(principal.org);
+    const { job, state, start_date, end_date, limit, offset } = query;
+    const all = intake.history.runs({
+      ...(job === undefined ? {} : { job }),
+      ...(state === undefined ? {} : { state }),
+      ...(start_date === undefined ? {} : { from: start_date }),
+      ...(end_date === undefined ? {} : { to: end_date }),
+    });
+    const iso = (time: number): string => new Date(time).toISOString();
+    const runs = all.slice(offset, offset + limit).map((run) => ({
+      job: run.job,
+      run_id: run.runId,
+      state: run.state,
+      started_at: iso(run.startedAt),
+      ended_at: run.endedAt === undefined ? null : iso(run.endedAt),
+      updated_at: iso(run.updatedAt),
+      inputs: [...run.inputs],
+      outputs: [...run.outputs],
+      facets: { ...run.facets },
+      truncated: run.truncated,
+    }));
+    return { runs, count: runs.length, total: all.length };
   },
 
   async viewLineage({ catalogues, tiers }, { principal, params, query, request }) {
