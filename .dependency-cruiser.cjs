@@ -124,6 +124,13 @@ module.exports = {
       },
     },
     {
+      name: "app-opens-no-file",
+      severity: "error",
+      comment: "the root of composition prepares a data directory; all else reads and writes through adapters",
+      from: { path: "^packages/app/src/", pathNot: "^packages/app/src/compose/" },
+      to: { path: "^(node:)?fs(/promises)?$", dependencyTypesNot: ["type-only"] },
+    },
+    {
       name: "app-speaks-no-grpc",
       severity: "error",
       comment: "clients are adapters, servers a package; what they are described by is loaded there",

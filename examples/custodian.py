@@ -191,19 +191,19 @@ def act(args):
     while True:
         data, c = scan(args.transcript, known)
         if fingerprint(card) == fingerprint(c.start["witness"]):
-            said = confirmation("witness", c, args.confirm) if c.status == "open" and not c.witnessed else None
+            act = confirmation("witness", c, args.confirm) if c.status == "open" and not c.witnessed else None
         else:
             state = state or open_state(keys, c, args.state, args.join, card["signing_key"])
             if c.hashes[: len(state["seen"])] != state["seen"]: sys.exit("NOT THE TRANSCRIPT THAT WAS SEEN BEFORE, or an older part of it")
             state["seen"] = c.hashes
             seat = Seat(c, state, held)
-            said = seat.next(args.confirm)
+            act = seat.next(args.confirm)
             aead, bound = own(keys, "ceremony/" + c.name)
             nonce = os.urandom(12)
             # Safe before a word is said: a seat without its last state has no part any more.
             replace(args.state, b"\1" + nonce + aead.encrypt(nonce, json.dumps(state).encode(), bound))
-        if said is None: break
-        if append(args.transcript, data, entry(keys, c, card["custodian_id"], said)): print("said:", said["type"])
+        if act is None: break
+        if append(args.transcript, data, entry(keys, c, card["custodian_id"], act)): print("act:", act["type"])
     if c.status == "active" and state and (args.share or seat.seat not in c.receivers):
         if seat.seat in c.receivers:
             index, data = seat.share()
@@ -232,8 +232,8 @@ def confirm(args):
     if args.hash is None: return print(json.dumps(found), entries[0]["act"], "add --hash as the others read it", sep="\n")
     keys, card = opened(args.keys)
     c = types.SimpleNamespace(name=entries[0]["ceremony"], hashes=list(map(entry_hash, entries)), **found)
-    said = entry(keys, c, card["custodian_id"], confirmation("confirmation", c, args.hash))
-    print(json.dumps(call("POST", f"/crk/{args.crk}/transcript", {"entry": json.loads(said)})))
+    signed = entry(keys, c, card["custodian_id"], confirmation("confirmation", c, args.hash))
+    print(json.dumps(call("POST", f"/crk/{args.crk}/transcript", {"entry": json.loads(signed)})))
 def fetch_share(args):
     sealed = call("GET", f"/crk/shares/{args.crk}/{args.index}")
     need((crk := call("GET", "/organizations")["organizations"][0]["crk"])["id"] == args.crk, "not the organisation's root key")

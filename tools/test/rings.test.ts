@@ -70,6 +70,7 @@ describe("the graph ring", () => {
     ["adapters-know-the-pure-ring", "packages/adapters/src/contract.ts", 'import "@seneschal/contract";'],
     ["app-knows-no-server", "packages/app/src/server.ts", 'import "@seneschal/server-express";'],
     ["app-opens-no-socket", "packages/app/src/socket.ts", 'import { connect } from "node:net"; export const it = connect;'],
+    ["app-opens-no-file", "packages/app/src/file.ts", 'import { readFile } from "node:fs/promises"; export const it = readFile;'],
     ["app-speaks-no-grpc", "packages/app/src/grpc.ts", 'import type { Server } from "@grpc/grpc-js"; export type It = Server;'],
     ["servers-know-the-contract", "packages/server-express/src/app.ts", 'import "@seneschal/app";'],
     ["servers-know-the-contract", "packages/server-node/src/adapters.ts", 'import "@seneschal/adapters";'],

@@ -51,8 +51,8 @@ export function dealtText({ standing, seats }: DealtFound, compared: boolean): r
     ...(shares.length > 0 ? [`shares of before: ${by(shares)}`] : []),
     ...(witness === null ? [] : [`witness: ${JSON.stringify(witness)}, who was named and has signed nothing`]),
     ...seats.map(
-      ({ index, identity_id, fingerprint, confirmed: said }) =>
-        `share ${index}: ${JSON.stringify(identity_id)}, ${fingerprint === null ? "no enrolled keys" : `${fingerprint}, ${said ? "CONFIRMED" : "not confirmed"}`}`,
+      ({ index, identity_id, fingerprint, confirmed }) =>
+        `share ${index}: ${JSON.stringify(identity_id)}, ${fingerprint === null ? "no enrolled keys" : `${fingerprint}, ${confirmed ? "CONFIRMED" : "not confirmed"}`}`,
     ),
     ...(transcript === null ? [] : [`transcript: ${transcript}`]),
     ...(dealt === null ? [] : [`public key: ${dealt.crk.public_key}`]),

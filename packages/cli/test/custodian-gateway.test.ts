@@ -112,18 +112,18 @@ describe("custodians hold a ceremony through the gateway, each by commands on th
     const typedBy = (line: string, who: (typeof people)[number], hash = "") =>
       done(by(line, who).replace("CEREMONY", ceremony).replace("HASH", hash), PASSPHRASE);
     expect((await call(by(TURN, people[0]).replace("CEREMONY", ceremony), PASSPHRASE)).said).toContain("--join");
-    for (const who of seats) expect(await typedBy(JOIN, who)).toMatchObject({ said: ["join", "commitment"] });
+    for (const who of seats) expect(await typedBy(JOIN, who)).toMatchObject({ acts: ["join", "commitment"] });
     for (const { name } of seats) kept.set(name, await readFile(join(dev.dir, `${name}.state`)));
-    for (const who of seats) expect(await typedBy(TURN, who)).toMatchObject({ said: ["packages"] });
+    for (const who of seats) expect(await typedBy(TURN, who)).toMatchObject({ acts: ["packages"] });
     // At once: who is not first takes the turn again on what is there then.
     const accepted = await Promise.all(seats.map((who) => typedBy(TURN, who)));
-    expect(accepted).toMatchObject(seats.map(() => ({ said: ["accepted"] })));
+    expect(accepted).toMatchObject(seats.map(() => ({ acts: ["accepted"] })));
     const hash = String((await typedBy(TURN, people[0]))["transcript"]);
     const other = by(CONFIRM, people[0]).replace("CEREMONY", ceremony).replace("HASH", Buffer.alloc(32).toString("base64"));
     expect((await call(other, PASSPHRASE)).code).toBe(1);
-    for (const who of seats) expect(await typedBy(CONFIRM, who, hash)).toMatchObject({ said: ["confirmation"] });
+    for (const who of seats) expect(await typedBy(CONFIRM, who, hash)).toMatchObject({ acts: ["confirmation"] });
     expect(await done(WITNESS.replace("CEREMONY", ceremony).replace("HASH", hash), PASSPHRASE)).toMatchObject({
-      said: ["witness"],
+      acts: ["witness"],
       outcome: "witnessed",
     });
     for (const who of seats) expect(await typedBy(SHARE, who)).toMatchObject({ outcome: "active" });

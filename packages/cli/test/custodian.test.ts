@@ -122,33 +122,33 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     expect(await run(by(JOIN, "ada"), listing)).toBe(0);
     const listed = listing.lines.join("\n");
     expect(listed).toMatch(/^generate, threshold 2 of 3, until .*Z\nseat 1: [0-9a-f]{64} "ada" of "acme"\n/);
-    expect(listed).toMatch(/said: join\nsaid: commitment\nthe key is not active yet; to act: seat 2, seat 3$/);
-    for (const name of ["bob", "cy"]) expect((await act(JOIN, name)).json()).toMatchObject({ said: ["join", "commitment"] });
+    expect(listed).toMatch(/act: join\nact: commitment\nthe key is not active yet; to act: seat 2, seat 3$/);
+    for (const name of ["bob", "cy"]) expect((await act(JOIN, name)).json()).toMatchObject({ acts: ["join", "commitment"] });
     const [own, others] = await Promise.all(["ada", "bob"].map((name) => readFile(join(cwd, `${name}.state`))));
     await writeFile(join(cwd, "ada.state"), others as Buffer);
     expect((await act(TURN, "ada")).errors).toContain("ada.state is the state of another ceremony");
     await rm(join(cwd, "ada.state"));
     expect((await act(JOIN, "ada")).errors).toContain("seat 1 is taken, and its state is not at ada.state");
     await writeFile(join(cwd, "ada.state"), own as Buffer);
-    for (const name of custodians) expect((await act(TURN, name)).json()).toMatchObject({ said: ["packages"] });
-    for (const name of custodians) expect((await act(TURN, name)).json()).toMatchObject({ said: ["accepted"] });
+    for (const name of custodians) expect((await act(TURN, name)).json()).toMatchObject({ acts: ["packages"] });
+    for (const name of custodians) expect((await act(TURN, name)).json()).toMatchObject({ acts: ["accepted"] });
     const { transcript } = (await act(TURN, "ada")).json() as { readonly transcript: string };
     for (const [line, name] of [
       [CONFIRM, "ada"],
       [WITNESS, "wim"],
     ] as const) {
       const other = await act(line, name, Buffer.alloc(32).toString("base64"));
-      expect([other.code, other.json()]).toMatchObject([1, { outcome: "other_hash", said: [], transcript }]);
+      expect([other.code, other.json()]).toMatchObject([1, { outcome: "other_hash", acts: [], transcript }]);
     }
     const open = await readFile(path());
     expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({
-      said: ["witness"],
+      acts: ["witness"],
       outcome: "waiting",
       awaited: { seats: [1, 2, 3], witness: false },
     });
     await writeFile(path(), open);
     const early = await act(SHARE, "ada");
-    expect(early.json()).toMatchObject({ outcome: "confirm", said: [], share: null });
+    expect(early.json()).toMatchObject({ outcome: "confirm", acts: [], share: null });
     expect(await readdir(cwd)).not.toContain("ada.share");
     for (const [name, awaited] of [
       ["ada", [2, 3]],
@@ -157,13 +157,13 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     ] as const) {
       const confirmed = await act(CONFIRM, name, transcript);
       expect(confirmed.json()).toMatchObject({
-        said: ["confirmation"],
+        acts: ["confirmation"],
         outcome: "waiting",
         awaited: { seats: awaited, witness: true },
       });
       expect((await call(VERIFY)).json()).toMatchObject({ status: "open" });
     }
-    expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({ said: ["witness"], outcome: "witnessed" });
+    expect((await act(WITNESS, "wim", transcript)).json()).toMatchObject({ acts: ["witness"], outcome: "witnessed" });
 
     expect((await act(TURN, "ada")).errors).toContain("--share");
     for (const name of custodians) {
@@ -217,10 +217,10 @@ describe("custodians hold a ceremony among themselves, by one file that they han
     await act(TURN, "ada");
     const complained = await act(TURN, "ada");
     const blame = { seat: 2, reason: "package" };
-    expect([complained.code, complained.json()]).toMatchObject([1, { said: ["complaint"], outcome: "failed", blame }]);
+    expect([complained.code, complained.json()]).toMatchObject([1, { acts: ["complaint"], outcome: "failed", blame }]);
     for (const name of ["ada", "cy"]) {
       const after = await act(TURN, name);
-      expect([after.code, after.json()]).toMatchObject([1, { said: [], outcome: "failed", blame }]);
+      expect([after.code, after.json()]).toMatchObject([1, { acts: [], outcome: "failed", blame }]);
     }
     expect((await readdir(cwd)).filter((name) => name.endsWith(".state"))).toEqual(["bob.state"]);
   });
@@ -262,20 +262,20 @@ describe("custodians hold a ceremony among themselves, by one file that they han
         const joined = await turn(name, "--join");
         expect(joined.code, joined.errors).toBe(0);
       }
-      for (let said = 1; said > 0; ) {
-        said = 0;
-        for (const name of all) said += ((await turn(name)).json() as { readonly said: readonly string[] }).said.length;
+      for (let acts = 1; acts > 0; ) {
+        acts = 0;
+        for (const name of all) acts += ((await turn(name)).json() as { readonly acts: readonly string[] }).acts.length;
       }
       const { transcript } = (await turn(takers[0] ?? "")).json() as { readonly transcript: string };
       const [last = "", ...others] = [...takers].reverse();
       for (const name of others)
-        expect((await turn(name, "--confirm", transcript)).json()).toMatchObject({ said: ["confirmation"], outcome: "waiting" });
+        expect((await turn(name, "--confirm", transcript)).json()).toMatchObject({ acts: ["confirmation"], outcome: "waiting" });
       const witness = by(WITNESS, "wim", transcript).slice(0, WITNESS.indexOf("--card"));
       const line = [...witness.map((word) => word.replace(/^ceremony$/, file)), "--confirm", transcript];
       const witnessed = await call(line, phraseOf("wim"));
       const seat = takers.indexOf(last) + 1;
       expect(witnessed.json()).toMatchObject({
-        said: ["witness"],
+        acts: ["witness"],
         outcome: "waiting",
         awaited: { seats: [seat], witness: false },
       });
@@ -283,7 +283,7 @@ describe("custodians hold a ceremony among themselves, by one file that they han
       const share = (name: string) => ["--share", `${name}.${file}`];
       const at = file === "repair" ? [] : share(last);
       expect((await turn(last, "--confirm", transcript, ...at)).json()).toMatchObject({
-        said: ["confirmation"],
+        acts: ["confirmation"],
         outcome: at.length > 0 ? "active" : "completes",
       });
       for (const name of all.filter((one) => !takers.includes(one))) {

@@ -37,6 +37,11 @@ export async function replaceFile(path: string, text: string, mode = 0o600): Pro
   await rename(next, path);
 }
 
+/** The same of a file that is there, with the mode that it has. */
+export async function rewriteFile(path: string, text: string): Promise<void> {
+  await replaceFile(path, text, (await stat(path)).mode & 0o777);
+}
+
 async function modeOf(path: string): Promise<number> {
   return hasModes ? (await stat(path)).mode & 0o777 : 0;
 }

@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { readText } from "@seneschal/adapters/files";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { Revocations } from "@seneschal/adapters/tls";
 import { vaultCollections } from "@seneschal/adapters/vault";
@@ -10,7 +10,7 @@ import type { AuditEntry, PolicyEngine } from "@seneschal/kernel/ports";
 import { openDatabase } from "../compose/open-database.ts";
 import { openVault } from "../compose/open-vault.ts";
 import { preparedInstance } from "../compose/prepare-data.ts";
-import { replaceFile } from "../compose/private-files.ts";
+import { rewriteFile } from "../compose/private-files.ts";
 import { revocationLists } from "../compose/revocation-lists.ts";
 import { type GatewayServiceConfig, gatewayServiceSettings } from "../compose/service-settings.ts";
 import {
@@ -167,9 +167,9 @@ export async function buildGateway(
 /** Renews what is due; each file is replaced whole, and its key stays as it is. Rejects for one that cannot be written. */
 async function renewCertificates({ services }: Gateway, renewal: CertificateRenewal | undefined, now: number): Promise<void> {
   const renewOne = async (path: string): Promise<boolean> => {
-    const renewed = await renewServerCertificate(services, await readFile(path, "utf8"), now);
+    const renewed = await renewServerCertificate(services, await readText(path), now);
     if (renewed === undefined) return false;
-    await replaceFile(path, renewed, (await stat(path)).mode & 0o777);
+    await rewriteFile(path, renewed);
     services.log.info({ path }, "a certificate of an own port was renewed");
     return true;
   };
@@ -187,12 +187,12 @@ function describeEvent({ event }: AuditEntry) {
 /** Where lists come from, and whose they may be. */
 async function trustOf({ mtls }: AuthSettings): Promise<string> {
   const { crl_url, trusted_ca } = mtls;
-  return crl_url === undefined || trusted_ca === undefined ? "" : `${crl_url}\n${await readFile(trusted_ca, "utf8")}`;
+  return crl_url === undefined || trusted_ca === undefined ? "" : `${crl_url}\n${await readText(trusted_ca)}`;
 }
 
 /** The names in the certificate of the gateway's own port. */
 async function certifiedNames(path: string | undefined): Promise<readonly string[]> {
   if (path === undefined) return [];
-  const [certificate] = parseCertificates(await readFile(path, "utf8"));
+  const [certificate] = parseCertificates(await readText(path));
   return (certificate?.extensions.subjectAltNames ?? []).map(({ value }) => value);
 }

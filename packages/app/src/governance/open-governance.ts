@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { readText } from "@seneschal/adapters/files";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints } from "@seneschal/contract";
@@ -55,7 +56,7 @@ import type { GovernanceServices } from "./services.ts";
 import type { GovernanceConfig } from "./settings.ts";
 
 /** The policy that ships. */
-const SHIPPED_POLICY = new URL("../../policies/governance.rego", import.meta.url);
+const SHIPPED_POLICY = fileURLToPath(new URL("../../policies/governance.rego", import.meta.url));
 
 /** So long after a commit the records of other processes are counted: a minute's at once would keep requests waiting. */
 const FOLLOW_MS = 1000;
@@ -270,8 +271,8 @@ async function preparePolicy(engine: PolicyEngine, files: readonly string[]) {
 }
 
 async function policySources(files: readonly string[]): Promise<readonly PolicySource[]> {
-  if (files.length === 0) return [{ name: "governance.rego", source: await readFile(SHIPPED_POLICY, "utf8") }];
-  return Promise.all(files.map(async (name) => ({ name, source: await readFile(name, "utf8") })));
+  if (files.length === 0) return [{ name: "governance.rego", source: await readText(SHIPPED_POLICY) }];
+  return Promise.all(files.map(async (name) => ({ name, source: await readText(name) })));
 }
 
 async function compiled(engine: PolicyEngine, sources: readonly PolicySource[]): Promise<CompiledPolicy> {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readText } from "@seneschal/adapters/files";
 import { embeddedPolicyEngine, opaBuild, opaServerPolicyEngine, opaWasmPolicyEngine } from "@seneschal/adapters/policy";
 import { checkArgument } from "@seneschal/kernel";
 import type { PolicyEngine } from "@seneschal/kernel/ports";
@@ -36,7 +36,7 @@ export async function openPolicyEngine(
   const own = embeddedPolicyEngine(workers);
   if (setting.kind === "embedded") return own;
   const { url, token_file, timeout } = setting;
-  const token = token_file === undefined ? undefined : (await readFile(token_file, "utf8")).trim();
+  const token = token_file === undefined ? undefined : (await readText(token_file)).trim();
   const server = opaServerPolicyEngine({ url, timeout, before: own, ...(token === undefined ? {} : { token }) });
   return {
     ...server,

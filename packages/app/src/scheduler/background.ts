@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { httpAccounting, openUsageBuffer } from "@seneschal/adapters/accounting";
+import { readText } from "@seneschal/adapters/files";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { LocalRunner } from "@seneschal/adapters/runner";
 import { openWebhook } from "@seneschal/adapters/webhook";
@@ -40,9 +40,7 @@ type RpcTls = { readonly cert: string; readonly key: string };
 /** Certificate and key of the service's ports; nothing without TLS. */
 export async function readRpcTls({ server }: Pick<SchedulerConfig, "server">): Promise<RpcTls | undefined> {
   const { tls_cert: cert, tls_key: key } = server;
-  return cert === undefined || key === undefined
-    ? undefined
-    : { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
+  return cert === undefined || key === undefined ? undefined : { cert: await readText(cert), key: await readText(key) };
 }
 
 const HEARTBEAT_FLUSH_MS = 10_000;

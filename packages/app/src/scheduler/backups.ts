@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { listFiles, readBytes, readText, writeAside } from "@seneschal/adapters/files";
 import { CodedError } from "@seneschal/kernel";
 import { decodeState, encodePieces, type QuotaState } from "@seneschal/quota";
 import { continuesPieces } from "./audit/open-audit-archive.ts";
@@ -27,23 +27,14 @@ export interface Backups {
 const ID = /^[0-9]{1,15}-[0-9a-f]{32}$/;
 
 export function openBackups(directory: string): Backups {
-  const file = (id: string, kind: "state" | "audit"): string => join(directory, `${id}.${kind}`);
-  const writeAll = async (path: string, pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void> => {
-    const handle = await open(path, "wx", 0o600);
-    try {
-      for await (const piece of pieces) await handle.writeFile(piece);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  };
+  const file = (id: string, kind: "state" | "audit"): string => `${id}.${kind}`;
   return {
     async write(state, audit, now) {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
       const partial = `${randomUUID()}.partial`;
       const hash = createHash("sha256");
-      await writeAll(file(partial, "audit"), lines(audit));
-      await writeAll(
+      const chain = await writeAside(directory, file(partial, "audit"), lines(audit));
+      const whole = await writeAside(
+        directory,
         file(partial, "state"),
         (function* () {
           for (const piece of encodePieces(state)) {
@@ -54,23 +45,21 @@ export function openBackups(directory: string): Backups {
       );
       const id = `${now}-${hash.digest("hex").slice(0, 32)}`;
       // The state last: where it is, all of the backup is.
-      await rename(file(partial, "audit"), file(id, "audit"));
-      await rename(file(partial, "state"), file(id, "state"));
+      await chain.moveTo(file(id, "audit"));
+      await whole.moveTo(file(id, "state"));
       return id;
     },
     async newest() {
-      const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") return [];
-        throw error;
-      });
-      const ids = names.filter((name) => name.endsWith(".state")).map((name) => name.slice(0, -".state".length));
+      const ids = (await listFiles(directory))
+        .filter((name) => name.endsWith(".state"))
+        .map((name) => name.slice(0, -".state".length));
       const [newest] = ids.filter((id) => ID.test(id)).sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10));
       if (newest === undefined) throw new CodedError("not_found", "there is no backup yet");
       return newest;
     },
     async read(id) {
       if (!ID.test(id)) throw new CodedError("not_found", `backup not found: ${id}`);
-      const bytes = await readFile(file(id, "state")).catch((error: unknown) => {
+      const bytes = await readBytes(join(directory, file(id, "state"))).catch((error: unknown) => {
         throw new CodedError("not_found", `backup not found: ${id}`, {}, error);
       });
       const hash = sha256(bytes);
@@ -78,7 +67,7 @@ export function openBackups(directory: string): Backups {
       // Of the bytes, not of the state: one of an earlier release is encoded otherwise today.
       if (hash.slice(0, 32) !== id.split("-")[1]) throw damaged();
       const state = decodeState(bytes);
-      const archived = await readFile(file(id, "audit"), "utf8").catch((error: NodeJS.ErrnoException) => {
+      const archived = await readText(join(directory, file(id, "audit"))).catch((error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") return undefined;
         throw error;
       });

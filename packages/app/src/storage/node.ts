@@ -1,5 +1,5 @@
-import { statfs } from "node:fs/promises";
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import { diskOf } from "@seneschal/adapters/files";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import type { PortableKeys } from "@seneschal/adapters/vault";
 import {
@@ -331,8 +331,8 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     async systemDisk() {
       const { soft, hard } = options.systemDiskLimits ?? { soft: 50, hard: 75 };
       if (options.metadataDirectory === undefined) return { percent: 0, soft, hard, freeBytes: Number.MAX_SAFE_INTEGER };
-      const fs = await statfs(options.metadataDirectory);
-      return { percent: diskPercent(fs), soft, hard, freeBytes: fs.bavail * fs.bsize };
+      const disk = await diskOf(options.metadataDirectory);
+      return { percent: diskPercent(disk), soft, hard, freeBytes: disk.bavail * disk.bsize };
     },
   });
 

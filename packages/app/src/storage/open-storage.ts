@@ -1,7 +1,7 @@
-import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { openAdmittedDevice, openDirectoryDevice } from "@seneschal/adapters/devices";
+import { makeDirectory, readText } from "@seneschal/adapters/files";
 import { targetGuard } from "@seneschal/adapters/http";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
@@ -84,7 +84,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   if (config.nfs.exports.length > 0 && serveNfs === undefined)
     throw new CodedError("config_invalid", "storage.nfs.exports: this process was built without an NFS server");
   // With etcd, PostgreSQL and devices elsewhere nothing else makes it; how full its disk is counts all the same.
-  await mkdir(parts.directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(parts.directory);
   const list = deviceList(config, nodeId, parts.directory);
   const devices = await openDevices(config, list);
   const directories = new Map(list.map((d) => [d.id, d.directory]));
@@ -328,7 +328,7 @@ async function openDevices(config: StorageConfig, list: StorageConfig["devices"]
 async function openDestinations({ destinations }: StorageConfig["replication"]): Promise<ReadonlyMap<string, BucketDestination>> {
   const opened = new Map<string, BucketDestination>();
   for (const { name, tenants, endpoint, region, access_key: accessKey, secret_key_file, timeout } of destinations) {
-    const secretKey = (await readFile(secret_key_file, "utf8")).trim();
+    const secretKey = (await readText(secret_key_file)).trim();
     const target = await openS3Replicas({ endpoint, region, accessKey, secretKey, timeoutMs: timeout });
     opened.set(name, { target, tenants: new Set(tenants) });
   }
@@ -339,5 +339,5 @@ async function openDestinations({ destinations }: StorageConfig["replication"]):
 async function readS3Tls({ tls_cert, tls_key }: StorageConfig["s3"]): Promise<S3Settings["tls"]> {
   if (tls_cert === undefined && tls_key === undefined) return undefined;
   if (tls_cert === undefined || tls_key === undefined) throw new TypeError("storage.s3 needs both tls_cert and tls_key");
-  return { cert: await readFile(tls_cert, "utf8"), key: await readFile(tls_key, "utf8") };
+  return { cert: await readText(tls_cert), key: await readText(tls_key) };
 }

@@ -118,11 +118,11 @@ async function verifyDealt(
     result({ valid: false, refused }, `THE TRANSCRIPT DOES NOT HOLD: entry ${refused.entry}, ${refused.reason}`);
     return exit(exitCode.no);
   }
-  const { dealt, start, confirmed: said } = report.standing;
+  const { dealt, start, confirmed: indexes } = report.standing;
   await writeCrk(host, crk, dealt?.crk);
   result(dealtResult(report), dealtText(report, logKey !== undefined).join("\n"));
   const missed = (active === true || crk !== undefined) && dealt === null;
-  if (missed || (confirmed === true && said.length < start.total_shares)) exit(exitCode.no);
+  if (missed || (confirmed === true && indexes.length < start.total_shares)) exit(exitCode.no);
 }
 
 async function writeCrk(host: Host, name: string | undefined, crk: CrkPublicJson | undefined): Promise<void> {
@@ -163,12 +163,13 @@ function addConfirm(custodian: Command, { host, result, exit }: CommandContext):
         const own = await openKeys(host, options.keys, options);
         const entry = confirmationEntry(report, own, seconds());
         own.keys.erase();
-        const said = await gateway.confirmCrkTranscript({
+        const answer = await gateway.confirmCrkTranscript({
           params: { id: dealt?.crk_id ?? id },
           body: { entry: { ...entry, act: { ...entry.act } } },
         });
-        const awaited = said.awaited.length === 0 ? "all who have keys have confirmed" : `to confirm: ${said.awaited.join(", ")}`;
-        result({ confirmed: true, transcript, indexes: said.confirmed, awaited: said.awaited }, `confirmed; ${awaited}`);
+        const awaited =
+          answer.awaited.length === 0 ? "all who have keys have confirmed" : `to confirm: ${answer.awaited.join(", ")}`;
+        result({ confirmed: true, transcript, indexes: answer.confirmed, awaited: answer.awaited }, `confirmed; ${awaited}`);
       });
     });
 }
@@ -403,15 +404,15 @@ function addAct(custodian: Command, { host, result, exit }: CommandContext): voi
           own.keys.erase();
         }
       });
-      const { outcome, said } = turn;
-      const told = { outcome: outcome.kind, said, ...("transcript" in outcome ? { transcript: outcome.transcript } : {}) };
+      const { outcome, acts } = turn;
+      const told = { outcome: outcome.kind, acts, ...("transcript" in outcome ? { transcript: outcome.transcript } : {}) };
       const blame = outcome.kind === "failed" ? { blame: outcome.blame ?? null } : {};
       const awaited = outcome.kind === "waiting" ? { awaited: outcome.awaited } : {};
       const unwritten =
         options.share !== undefined && outcome.kind !== "active" ? [`no share was written to ${options.share}`] : [];
       result(
         { ...told, ...blame, ...awaited, ...turn.told, ...(unwritten.length > 0 ? { share: null } : {}) },
-        [...(turn.joined ?? []), ...said.map((type) => `said: ${type}`), ...textOf(turn, options), ...unwritten].join("\n"),
+        [...(turn.joined ?? []), ...acts.map((type) => `act: ${type}`), ...textOf(turn, options), ...unwritten].join("\n"),
       );
       exit(turnEnds[outcome.kind]);
     });
@@ -431,8 +432,8 @@ async function takeTurn(
   { name, transcript, knows }: { readonly name: string; readonly transcript: KeptTranscript; readonly knows: Known | undefined },
   { keys, card }: { readonly keys: CustodianKeys; readonly card: CustodianCard },
   options: ActOptions,
-): Promise<Turn & { readonly said: readonly string[] }> {
-  const said: string[] = [];
+): Promise<Turn & { readonly acts: readonly string[] }> {
+  const acts: string[] = [];
   let joined: Turn["joined"];
   for (let tries = 0; tries < TRIES; tries++) {
     const bytes = await transcript.read();
@@ -445,10 +446,10 @@ async function takeTurn(
     const turn = witness ? await witnessTurn(view, keys, options, append) : await seatTurn(host, view, keys, options, append);
     joined ??= turn.joined;
     if (!first) continue;
-    said.push(...turn.entries.map((entry) => entry.act.type));
+    acts.push(...turn.entries.map((entry) => entry.act.type));
     // The confirmation that was the last: the share is there to be taken now, where it was said where it goes.
     if (turn.outcome.kind !== "completes" || options.share === undefined)
-      return { ...turn, said, ...(joined === undefined ? {} : { joined }) };
+      return { ...turn, acts, ...(joined === undefined ? {} : { joined }) };
   }
   throw new CodedError("unavailable", "others were faster each time: take the turn again");
 }

@@ -136,9 +136,9 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
     }
     const { transcript = "" } = await view();
     expect(await act("--confirm", "of another")).toMatchObject({ code: 1, err: expect.stringContaining("NOT THE TRANSCRIPT") });
-    expect(await act("--confirm", transcript)).toMatchObject({ code: 0, out: expect.stringContaining("said: confirmation") });
+    expect(await act("--confirm", transcript)).toMatchObject({ code: 0, out: expect.stringContaining("act: confirmation") });
     const witness = await outside(["act", file, "wim.keys", "none", "--confirm", transcript]);
-    expect(witness).toMatchObject({ code: 0, out: expect.stringContaining("said: witness") });
+    expect(witness).toMatchObject({ code: 0, out: expect.stringContaining("act: witness") });
     const outcomes = [];
     for (const seat of [ada, cy]) await turn(seat, transcript);
     for (const seat of [ada, cy]) outcomes.push(await turn(seat));
@@ -290,7 +290,7 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
     const lie = signEntry(ada.keys, { ceremony: "lying", author: "ada", at: now() }, { type: "packages", sealed }, await view());
     await appendFile(path, encodeTranscript([lie]));
     const { code, out } = await outside(["act", "lying", "py.keys", "py.state"], byDevice);
-    expect([code, out]).toEqual([0, expect.stringContaining("said: complaint")]);
+    expect([code, out]).toEqual([0, expect.stringContaining("act: complaint")]);
     expect((await view()).blame).toMatchObject({ seat: 1, reason: "package" });
   });
 
@@ -344,9 +344,9 @@ describe.skipIf(!python)("a custodian with a program of its own", () => {
       }
       const transcript = String((await act("ada"))["transcript"]);
       for (const name of ["ada", "bob"] as const) await act(name, ` --confirm ${transcript}`);
-      expect(await py("--confirm", transcript)).toContain("said: confirmation");
+      expect(await py("--confirm", transcript)).toContain("act: confirmation");
       const witnessed = await there("super_admin", "act", ceremony, "wim-here.keys", "none", "--confirm", transcript);
-      expect(witnessed).toContain("said: witness");
+      expect(witnessed).toContain("act: witness");
       expect(await py("--share", "py.share")).toContain('"active"');
       await act("ada", " --share ada.share");
       const { crk_id } = await call("auditor", `gateway get-custody-ceremony ${ceremony}`);

@@ -71,7 +71,7 @@ describe.skipIf(missingForTokens !== "")(
       const act = "custodian act ceremony --keys ada.keys --state ada.state";
       const bob = (more = "") => call(`custodian act ceremony --keys bob.keys --state bob.state${more}`);
       await ada("custodian start ceremony --keys ada.keys --threshold 2 --witness wim.card --seat ada.card bob.card");
-      expect(await ada(`${act} --join`)).toMatchObject({ said: ["join", "commitment"] });
+      expect(await ada(`${act} --join`)).toMatchObject({ acts: ["join", "commitment"] });
       await bob(" --join");
 
       // By a passphrase and back: what the keys have sealed opens all the while.
@@ -80,7 +80,7 @@ describe.skipIf(missingForTokens !== "")(
       const away = await typed(TO_PASSPHRASE, token.pin, PASSPHRASE, PASSPHRASE);
       expect([away.code, away.json()]).toMatchObject([0, { fingerprint }]);
       expect(readKeyFile(await keyFile()).seal.name).toBe("argon2id");
-      expect(await call(act)).toMatchObject({ said: ["packages"] });
+      expect(await call(act)).toMatchObject({ acts: ["packages"] });
       const back = await typed(TO_TOKEN, PASSPHRASE, token.pin);
       expect([back.code, back.json()]).toMatchObject([0, { fingerprint, sealed_by: "pkcs11-ecdh" }]);
       expect(readKeyFile(await keyFile()).seal).toMatchObject({ name: "pkcs11-ecdh", token: "ada", key: "custody" });

@@ -112,10 +112,10 @@ export const isCrk: Check = members({
   verifying_shares: points,
 });
 const deals = listOf(wholeNumber(0, 255), 2, 255);
-const said = { transcript: bytesOf(32), public_key: bytesOf(32) };
+const confirmed = { transcript: bytesOf(32), public_key: bytesOf(32) };
 
 /** Exactly the members of a custodian's confirmation. */
-export const isConfirmation: Check = members({ type: only("confirmation"), ...said });
+export const isConfirmation: Check = members({ type: only("confirmation"), ...confirmed });
 
 const SHAPES: Readonly<Record<string, readonly Check[]>> = {
   start: [
@@ -144,7 +144,7 @@ const SHAPES: Readonly<Record<string, readonly Check[]>> = {
   complaint: [members({ type: only("complaint"), against: seatNumber, transport_secret: bytesOf(32) })],
   accepted: [members({ type: only("accepted") })],
   confirmation: [isConfirmation],
-  witness: [members({ type: only("witness"), ...said })],
+  witness: [members({ type: only("witness"), ...confirmed })],
   end: [members({ type: only("end") })],
 };
 

@@ -245,12 +245,12 @@ function made(view: TranscriptView): CrkPublic | undefined {
 
 function confirms(
   view: TranscriptView,
-  said: { readonly transcript: string; readonly public_key: string },
+  act: { readonly transcript: string; readonly public_key: string },
   already: boolean,
 ): EntryRefusal | undefined {
   if (view.transcript === undefined || view.crk === undefined) return "order";
   if (already) return "repeated";
-  return said.transcript === view.transcript && said.public_key === base64(view.crk.publicKey) ? undefined : "other_transcript";
+  return act.transcript === view.transcript && act.public_key === base64(view.crk.publicKey) ? undefined : "other_transcript";
 }
 
 function signed(provider: CryptoProvider, card: CustodianCard, entry: TranscriptEntry): boolean {

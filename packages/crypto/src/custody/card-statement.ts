@@ -50,8 +50,8 @@ export async function stateCard(
   checkArgument("sign", sign, "function");
   const { forOrg, at } = to;
   const type = "custodian-card";
-  const said = { v: 1, type, org_id: card.org_id, for_org_id: forOrg, card, at, expires_at: at + LIFETIME } as const;
-  return { ...said, signature: base64(await sign(signingBytes("federation", said))) };
+  const claims = { v: 1, type, org_id: card.org_id, for_org_id: forOrg, card, at, expires_at: at + LIFETIME } as const;
+  return { ...claims, signature: base64(await sign(signingBytes("federation", claims))) };
 }
 
 /** What a statement must be of. */
@@ -86,8 +86,8 @@ export function readCardStatement(provider: CryptoProvider, value: unknown, expe
   checkArgument("expected", expected, "object");
   if (!isStatement(value)) throw invalid("malformed");
   const statement = value as CardStatement;
-  const { signature, ...said } = statement;
-  if (!provider.ed25519Verify(expected.signingKey, signingBytes("federation", said), fromBase64(signature)))
+  const { signature, ...claims } = statement;
+  if (!provider.ed25519Verify(expected.signingKey, signingBytes("federation", claims), fromBase64(signature)))
     throw invalid("signature");
   const { card, org_id, for_org_id, at, expires_at } = statement;
   const right = org_id === expected.org && card.org_id === org_id && for_org_id === expected.forOrg;

@@ -172,7 +172,7 @@ export function witnessStep(
     throw cryptoError("protocol_invalid", "these keys are not the witness's");
   const meant = view.status === "open" && !view.witnessed && at <= view.start.expires_at;
   const acts = meant && view.transcript !== undefined && view.transcript === confirm ? [confirmationOf("witness", view)] : [];
-  const { entries, after } = said(provider, { keys, view, at, author: view.start.witness.custodian_id }, acts);
+  const { entries, after } = signActs(provider, { keys, view, at, author: view.start.witness.custodian_id }, acts);
   const { status, transcript, crk } = after;
   if (status === "active" && transcript !== undefined && crk !== undefined)
     return { entries, outcome: { kind: "witnessed", transcript, crk } };
@@ -180,7 +180,7 @@ export function witnessStep(
 }
 
 /** Acts as signed entries behind a view, and the view behind them. */
-function said(
+function signActs(
   provider: CryptoProvider,
   by: { readonly keys: CustodianKeys; readonly view: TranscriptView; readonly at: number; readonly author: string },
   acts: readonly Act[],
@@ -240,14 +240,14 @@ class Seat {
   isForeign(): boolean {
     const { view } = this.#input;
     const [joined, committed] = [view.joined.get(this.#seat), view.committed.get(this.#seat)];
-    const differs = (said: unknown, own: unknown) => said !== undefined && canonicalJson(said) !== canonicalJson(own);
+    const differs = (found: unknown, own: unknown) => found !== undefined && canonicalJson(found) !== canonicalJson(own);
     return differs(joined, this.#transportKeys) || differs(committed, this.#dealing.commitment ?? null);
   }
 
   step(): Pick<CeremonyStep, "entries" | "outcome"> {
     const { keys, view, at } = this.#input;
     const author = view.start.seats[this.#seat - 1]?.custodian_id ?? "";
-    const { entries, after } = said(this.#provider, { keys, view, at, author }, this.#acts());
+    const { entries, after } = signActs(this.#provider, { keys, view, at, author }, this.#acts());
     return { entries, outcome: this.#outcome(after) };
   }
 

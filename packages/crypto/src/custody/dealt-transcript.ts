@@ -298,10 +298,10 @@ export function verifyDealtTranscript(
     entry++;
   }
   if (standing === undefined) return { valid: false, refused: { entry: 0, reason: "empty" } };
-  const { dealt, confirmed: said } = standing;
+  const { dealt, confirmed } = standing;
   const seats = (dealt?.seats ?? []).map(({ index: at, identity_id, card }) => {
     const fingerprint = card === null ? null : cardFingerprint(provider, card);
-    return { index: at, identity_id, fingerprint, confirmed: said.includes(at) };
+    return { index: at, identity_id, fingerprint, confirmed: confirmed.includes(at) };
   });
   return { valid: true, standing, seats };
 }

@@ -31,12 +31,12 @@ export function dealGeneration({ index, threshold, total, random }: DkgOptions):
   assertThreshold(threshold, total);
   if (!Number.isInteger(index) || index < 1 || index > total) throw cryptoError("protocol_invalid", "index out of range");
   const draw = (length = 32) => random(length) as never;
-  const { public: said, secret } = FROST.DKG.round1(identifier(index), { min: threshold, max: total }, undefined, draw);
+  const { public: broadcast, secret } = FROST.DKG.round1(identifier(index), { min: threshold, max: total }, undefined, draw);
   const coefficients = secret.coefficients ?? [];
   return {
     from: index,
-    commitments: said.commitment,
-    proof: said.proofOfKnowledge,
+    commitments: broadcast.commitment,
+    proof: broadcast.proofOfKnowledge,
     values: Array.from({ length: total }, (_, i) => scalars.toBytes(evaluate(coefficients, i + 1))),
   };
 }

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readText } from "@seneschal/adapters/files";
 import { type ModelUpstream, openModelUpstream } from "@seneschal/adapters/models";
 import { type TierPolicy, unclassifiedTier } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
@@ -44,7 +44,7 @@ export async function openModels({ models }: GovernanceConfig, tiers: TierPolicy
 
 async function text(setting: string, path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await readText(path);
   } catch (error) {
     throw new CodedError("config_invalid", `models.${setting}: cannot be read`, {}, error);
   }

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { type AuditSink, openFileSink, openOtlpSink, openSyslogSink, openWebhookSink } from "@seneschal/adapters/audit-sinks";
+import { readText } from "@seneschal/adapters/files";
 import type { AuditSinkSettings } from "./settings.ts";
 
 const MAX_BYTES = 64 << 20;
@@ -23,7 +23,7 @@ export async function openSink(settings: AuditSinkSettings, now: () => number): 
 
 async function tlsOf({ ca_file, cert_file, key_file }: AuditSinkSettings) {
   const read = async (name: "ca" | "cert" | "key", path: string | undefined) =>
-    path === undefined ? {} : { [name]: await readFile(path, "utf8") };
+    path === undefined ? {} : { [name]: await readText(path) };
   const tls: { ca?: string; cert?: string; key?: string } = {
     ...(await read("ca", ca_file)),
     ...(await read("cert", cert_file)),

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readText } from "@seneschal/adapters/files";
 import { type ClaimMapping, oidcKeys, staticKeys, type TokenVerifier, tokenVerifier } from "@seneschal/adapters/jwt";
 import { checkArgument } from "@seneschal/kernel";
 import type { AuthSettings } from "../config/schema.ts";
@@ -43,7 +43,7 @@ export async function liveVerifiers(auth: AuthSettings, now: () => number): Prom
 /** All that verifiers are made of. */
 async function contentOf({ jwt, oidc }: AuthSettings): Promise<string> {
   const files = [jwt.enabled ? jwt.public_key : undefined, oidc.enabled ? oidc.ca_file : undefined];
-  const texts = await Promise.all(files.map((path) => (path === undefined ? null : readFile(path, "utf8"))));
+  const texts = await Promise.all(files.map((path) => (path === undefined ? null : readText(path))));
   return JSON.stringify([jwt, oidc, texts]);
 }
 
@@ -56,14 +56,14 @@ export async function tokenVerifiers(given: AuthSettings, now: () => number): Pr
   const clockSkewMs = jwt.clock_skew;
   const limit = (max_age: number) => (max_age === 0 ? {} : { maxAgeMs: max_age });
   if (jwt.enabled && jwt.public_key !== undefined) {
-    const keys = staticKeys(await readFile(jwt.public_key, "utf8"));
+    const keys = staticKeys(await readText(jwt.public_key));
     verifiers.push({
       ...tokenVerifier({ keys, issuer: jwt.issuer ?? "", audiences: jwt.audiences, clockSkewMs, ...limit(jwt.max_age), now }),
       method: "jwt",
     });
   }
   if (oidc.enabled && oidc.issuer_url !== undefined && oidc.client_id !== undefined) {
-    const ca = oidc.ca_file === undefined ? undefined : await readFile(oidc.ca_file, "utf8");
+    const ca = oidc.ca_file === undefined ? undefined : await readText(oidc.ca_file);
     const { keys } = oidcKeys(
       {
         ...(ca && { ca }),

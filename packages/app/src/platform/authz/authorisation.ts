@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { readText } from "@seneschal/adapters/files";
 import type { AuthoriseInput } from "@seneschal/contract";
 import { CodedError, checkArgument, checkOptions, type JsonObject } from "@seneschal/kernel";
 import type { CompiledPolicy, PolicyEngine } from "@seneschal/kernel/ports";
@@ -65,7 +66,7 @@ export async function openAuthorisation(options: AuthorisationOptions): Promise<
   const { engine, service, source, settings } = options;
   const compiled = async (own: string | undefined): Promise<CompiledPolicy> => {
     const name = own === undefined ? `policies/authz/${service}.rego` : "authorization_policy";
-    const text = own ?? (await readFile(new URL(`../../../policies/authz/${service}.rego`, import.meta.url), "utf8"));
+    const text = own ?? (await readText(fileURLToPath(new URL(`../../../policies/authz/${service}.rego`, import.meta.url))));
     const result = await engine.compile([{ name, source: text }]);
     if (!result.ok) throw new CodedError("config_invalid", `${name} does not compile`, { problems: result.problems });
     if (!result.policy.packages.some((path) => path.join(".") === `${service}.authz`)) {

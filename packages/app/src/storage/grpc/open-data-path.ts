@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readText } from "@seneschal/adapters/files";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { GrpcServer, GrpcTls, ServeGrpc } from "@seneschal/core/storage";
 import type { Authorisation } from "../../platform/index.ts";
@@ -43,7 +43,7 @@ export async function readDataPathTls({ ca, cert, key, crl, insecure }: DataPath
   if (insecure) throw new TypeError("storage.grpc.insecure excludes TLS files");
   if (ca === undefined || cert === undefined || key === undefined)
     throw new TypeError("the data path needs all of STORE_CA_PATH, STORE_CERT_PATH and STORE_KEY_PATH");
-  const tls = { ca: await readFile(ca, "utf8"), cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
+  const tls = { ca: await readText(ca), cert: await readText(cert), key: await readText(key) };
   if (new X509Certificate(tls.cert).subjectAltName === undefined)
     throw new TypeError(`the certificate of the data path names no host in a subject alternative name: ${cert}`);
   return tls;

@@ -1,5 +1,5 @@
-import { stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
+import { fileStamp } from "@seneschal/adapters/files";
 import { type CertificateIdentity, openRevocations } from "@seneschal/adapters/tls";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 
@@ -39,8 +39,7 @@ export function openRevocationFile(
 
   return {
     async isRevoked(identity) {
-      const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-      const stamp = [ino, size, mtimeNs, ctimeNs].join(":");
+      const stamp = await fileStamp(path);
       if (loaded !== stamp) await load(stamp);
       return lists.isRevoked(identity);
     },

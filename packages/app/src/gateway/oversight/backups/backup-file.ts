@@ -1,5 +1,5 @@
-import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { readText, writeAside } from "@seneschal/adapters/files";
 import { notFound, refusal } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { isCoded } from "@seneschal/kernel";
@@ -54,8 +54,6 @@ function location({ config }: PartnerServices): string {
   return path;
 }
 
-const fileOf = (services: PartnerServices, id: string): string => join(location(services), `${id}.backup`);
-
 /**
  * Seals a plaintext under the organisation's key-encryption key and writes it where the database is not, with that key beside it where
  * the vault lets its keys travel: the file and what unseals the vault are enough for an instance that has neither. Repeatable.
@@ -74,16 +72,13 @@ export async function writeBackupFile(
     lines.push(await vault.encrypt(kek, plain.subarray(piece * PIECE, (piece + 1) * PIECE), aad(head, piece)));
   }
   const first = { ...head, file_checksum: fileChecksum(services, head, lines) };
-  const path = fileOf(services, head.backup_id);
-  await mkdir(location(services), { recursive: true, mode: 0o700 });
-  const file = await open(`${path}.part`, "w", 0o600);
-  try {
-    for (const line of [JSON.stringify(first), ...lines]) await file.writeFile(`${line}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.part`, path);
+  const name = `${head.backup_id}.backup`;
+  const file = await writeAside(
+    location(services),
+    `${name}.part`,
+    [JSON.stringify(first), ...lines].map((line) => `${line}\n`),
+  );
+  await file.moveTo(name);
 }
 
 /** The first line of a backup file and the sealed lines behind it. Throws `NOT_FOUND`, `CHECKSUM_MISMATCH` for what is no backup. */
@@ -92,7 +87,7 @@ export async function readBackupFile(services: PartnerServices, id: string): Pro
   if (services.config.backup.location === undefined) throw notFound("backup");
   let text: string;
   try {
-    text = await readFile(fileOf(services, id), "utf8");
+    text = await readText(join(location(services), `${id}.backup`));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") throw notFound("backup");
     throw error;

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readText } from "@seneschal/adapters/files";
 import { claimedIssuer, type ServiceAccountVerifier, serviceAccountVerifier, staticKeys } from "@seneschal/adapters/jwt";
 import type { GatewayConfig } from "../../ground/index.ts";
 
@@ -16,7 +16,7 @@ export async function openOrchestrator({ services, auth }: GatewayConfig, now: (
   const { orchestrator } = services;
   if (orchestrator === undefined) return undefined;
   const { issuer, audience, public_key } = orchestrator;
-  const keys = staticKeys(await readFile(public_key, "utf8"));
+  const keys = staticKeys(await readText(public_key));
   return {
     ...serviceAccountVerifier({ keys, issuer, audience, clockSkewMs: auth.jwt.clock_skew, now }),
     issued: (token) => claimedIssuer(token) === issuer,
