@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { meaningOf } from "../src/classification/lexicon.ts";
@@ -68,7 +69,74 @@ describe("a name means the same however its words are put together", () => {
   });
 });
 
+/** Affixes that databases put before and behind a name. */
+const BEFORE = "hr cust src old tbl raw sap crm curr emp".split(" ");
+const BEHIND = "amt nr nbr val txt enc hash prod cd id bkp2".split(" ");
+
+describe("a glued name is what it would be with its words apart", () => {
+  test("whatever stands before and behind", () =>
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...HOLDING),
+        fc.constantFrom("", ...BEFORE),
+        fc.constantFrom("", ...BEHIND),
+        ([, words], before, behind) => {
+          const all = [before, ...words.split(" "), behind].filter((word) => word !== "");
+          expect([all.join(""), entityOf(all.join(""))]).toEqual([all.join(""), entityOf(all.join("_"))]);
+        },
+      ),
+      { numRuns: 500 },
+    ));
+
+  test.each<[string, string]>([
+    ["SALARY", "hrsalaryamt gehaltbrutto bruttogehalt salairebrut salariobruto stipendiolordo basepayamt"],
+    ["CREDIT_CARD", "ccnum cardpan cardpanenc numcarte numtarjeta"],
+    ["TAX_ID", "taxidnr taxidno steuernr steueridnr dninif cpfcliente"],
+    ["PATIENT_ID", "krankenkassennr patientennr healthplanid medicalrecnum"],
+    ["EMAIL_ADDRESS", "personalemailaddr custemailaddr"],
+    ["HEALTH_DATA", "dossiermedical patientenakte krankenakte medhistory medhist expedientemedico cartellaclinica bloodgrp"],
+    ["API_KEY", "privkeypem walletseedphrase mnemonicphrase apikeyprod refreshtok jwtsigningkey sshprivkey"],
+    ["CREDIT_SCORE", "creditscore custcreditscore"],
+    ["NATIONAL_ID", "svnummer rentenversnr secusociale numsecu bsnnummer peselnr"],
+    ["PASSWORD", "pwdhash userpinhash dbpasswordprod senhahash"],
+    ["BANK_ACCOUNT", "rekeningnr kontonr bankacctnbr"],
+    ["DATE_OF_BIRTH", "dtnaissance gebdatum fecnacimiento dtnascimento"],
+    ["PASSPORT_NUMBER", "visanumber passportnbr"],
+    ["VEHICLE_ID", "vinnumber"],
+  ])("%s: %s", (entity, names) => {
+    for (const name of names.split(" ")) expect([name, entityOf(name)]).toEqual([name, entity]);
+  });
+
+  test("a word of another language, in two words and with its number shortened", () => {
+    for (const name of ["rekening_nummer", "rekening_nr", "steuer_nr", "steuer_nummer", "konto_no", "num_tarjeta", "dt_nascimento"])
+      expect([name, rankOf(entityOf(name)) > 1]).toEqual([name, true]);
+  });
+});
+
 describe("words that hold others are read as what they are", () => {
+  test("of all words of English and German, two in ten thousand at most are taken apart into something above INTERNAL", () => {
+    const load = createRequire(import.meta.url);
+    for (const list of ["an-array-of-english-words", "an-array-of-german-words"]) {
+      const words = (load(list) as readonly string[]).map((word) => word.toLowerCase());
+      expect(words.length).toBeGreaterThan(100_000);
+      const wrong = words.filter((word) => ungluedWord(word) !== undefined && rankOf(entityOf(word)) > 1);
+      expect([list, wrong, wrong.length <= words.length / 5_000]).toEqual([list, wrong, true]);
+    }
+  });
+
+  test.each([
+    "customerid createdat updatedat productname orderid itemcount unitprice totalamt taxrate linetotal qtyonhand statuscode typecd",
+    "companyname spanish country region regioncd warehouseid skucode barcode batchno invoiceno invoicenr ordernr shipdate duedate",
+    "rownum rowid sessionid pageviews clickcount sourcetable targettable loadts etlbatchid partitionkey sortorder isactive isdeleted",
+    "filename filetype filesize hostname servername tablename columnname indexname schemaname jobname taskname eventname campaignname",
+    "artikelnr bestellnr rechnungsnr lagerort menge einheit preis waehrung buchungsdatum lieferdatum kostenstelle",
+    "cardtype cardcount phonemodel mobileapp planname planid accountid accounttype bankname banknote branchcode swiftcode taxcode",
+    "passrate passcount pincount tokencount hashcode checksum saltwater healthcheck unionall partyid racetime agegroup",
+    "paymentmethod paymentstatus salescount salestotal grossweight netweight netamount grossamt currcode exchangerate",
+  ])("no name of a thing is of a person: %s", (names) => {
+    for (const name of names.split(" ")) expect([name, rankOf(entityOf(name)) > 1]).toEqual([name, false]);
+  });
+
   /** Words of English that are wholly made of others, and mean that. */
   const compounds = new Set(["bankcard", "birthdate", "birthplace", "payslip", "numberplate"]);
 

@@ -44,7 +44,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "API_KEY",
     term: "api key",
     match:
-      /\b(?:(?:api|access|secret|private|signing|encryption|master|service|account|deploy|license|ssh|hmac) key|apikey|(?:auth|access|refresh|session|oauth2?|api|bearer|csrf|id|jwt|device|push|reset|verification|activation|confirmation|invite|login|security|sas|bot|personal access|user|service) token|authtoken|(?:otp|totp|mfa|2fa|hotp) (?:secret|seed|key)|(?:recovery|backup|otp|mfa|verification|2fa|activation) code|reset (?:url|link|code|key)|(?:activation|consumer|authentication|authorization) key|magic link|private pem)\b/,
+      /\b(?:(?:api|access|secret|private|signing|encryption|master|service|account|deploy|license|ssh|hmac) key|apikey|(?:auth|access|refresh|session|oauth2?|api|bearer|csrf|id|jwt|device|push|reset|verification|activation|confirmation|invite|login|security|sas|bot|personal access|user|service) token|authtoken|(?:otp|totp|mfa|2fa|hotp) (?:secret|seed|key)|(?:recovery|backup|otp|mfa|verification|2fa|activation) code|reset (?:url|link|code|key)|(?:seed|recovery|mnemonic|backup|wallet) phrase|mnemonic|wallet seed|(?:activation|consumer|authentication|authorization) key|magic link|private pem)\b/,
   },
   {
     entity: "API_KEY",
@@ -112,7 +112,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "CREDIT_CARD",
     term: "card number",
     match:
-      /\b(?:credit card|debit card|credit debit card|card number|card num|card no|card last|last 4 card|cc num|cc number|cc no|ccn|ccnum|cardnum|cardnumber|payment card|bank card|pan number|primary account number|creditcard)\b|^(?:cc|card|credit card)$/,
+      /\b(?:credit card|debit card|credit debit card|card number|card num|card no|card last|last 4 card|cc num|cc number|cc no|ccn|ccnum|cardnum|cardnumber|payment card|bank card|(?:card|cc) pan|pan (?:number|no|hash|last|encrypted|masked)|primary account number|creditcard)\b|^(?:cc|card|credit card)$/,
     unless: /\b(?:health|insurance|id|identity|member|membership|loyalty|library|report|score|sim) card\b/,
     value: /^[\d -]{12,25}$/,
   },
@@ -135,7 +135,11 @@ export const LEXICON: readonly LexiconTerm[] = [
     match:
       /\b(?:national id|national identity|identity card|id card|nino|national insurance|social insurance|aadhaar|aadhar|pesel|personnummer|nric|citizen id|government id|voter id|id number|identity number|identity document|identification (?:number|id|no)|id document|nin)\b/,
   },
-  { entity: "PASSPORT_NUMBER", term: "passport", match: /\b(?:passport)\b/ },
+  {
+    entity: "PASSPORT_NUMBER",
+    term: "passport",
+    match: /\b(?:passport|visa number|residence permit (?:number|no)|green card (?:number|no)|alien (?:registration )?number)\b/,
+  },
   {
     entity: "DRIVER_LICENSE",
     term: "driving licence",
@@ -156,17 +160,18 @@ export const LEXICON: readonly LexiconTerm[] = [
     unless:
       /\bper capita\b|\b(?:net|gross|total|other|operating|interest) income (?:statement|tax|account)\b|\bincome (?:statement|account)\b/,
   },
+  { entity: "CREDIT_SCORE", term: "credit score", match: /\b(?:credit|fico|schufa|vantage) (?:score|rating)\b/ },
   {
     entity: "PATIENT_ID",
     term: "patient id",
     match:
-      /\b(?:patient id|patient number|patient num|mrn|medical record|mbr id|health card|nhs number|nhs no|medicare (?:number|no|id)|medicaid (?:number|no|id)|beneficiary id|subscriber id|insurance (?:number|member id)|health insurance|(?:insurance|health plan) member)\b/,
+      /\b(?:patient id|patient number|patient num|mrn|medical record|mbr id|health card|nhs number|nhs no|medicare (?:number|no|id)|medicaid (?:number|no|id)|beneficiary id|subscriber id|insurance (?:number|member id)|health insurance|(?:insurance|health plan) member|health (?:insurance|plan) (?:number|no|id))\b/,
   },
   {
     entity: "HEALTH_DATA",
     term: "health",
     match:
-      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd9|icd10|medication|prescription|prescribed|rx (?:name|number|drug|code|norm)|drug name|drug (?:code|dose|exposure)|allergy|allergen|symptom|disease|illness|medical (?:history|condition|note|record|data|status|leave|info|information|exam|problem)|health (?:record|status|condition|data|issue|problem|info|information|history|score)|blood (?:type|group|pressure|sugar|glucose|test)|lab (?:result|value|test)|disability|disabled person|handicapped|pregnant|pregnancy|hiv|aids status|cancer|tumou?r|diabetes?|diabetic|mental health|therapy|psychiatric|psychotherapy|vaccination|vaccine|vaccinated|immunization|immunisation|patient note|clinical (?:note|finding|status|impression|history)|chief complaint|complaint text|bmi|body mass index|hba1c|glucose|cholesterol|insulin|dialysis|surgery|surgical|smok(?:er|ing)|alcohol (?:use|consumption|abuse)|substance abuse|drug (?:use|abuse)|addiction|depression|anxiety|dementia|asthma|covid|hba 1 c|std status|sti status|abortion|miscarriage|menstrual|menstruation|fertility|contraception|gravida|sick (?:leave|note|day)|cause of death|comorbidity|care plan|discharge summary|anamnesis|pathology|tobacco)\b/,
+      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd9|icd10|medication|prescription|prescribed|rx (?:name|number|drug|code|norm)|drug name|drug (?:code|dose|exposure)|allergy|allergen|symptom|disease|illness|medical (?:history|file|dossier|chart|condition|note|record|data|status|leave|info|information|exam|problem)|health (?:record|status|condition|data|issue|problem|info|information|history|score)|blood (?:type|group|pressure|sugar|glucose|test)|lab (?:result|value|test)|disability|disabled person|handicapped|pregnant|pregnancy|hiv|aids status|cancer|tumou?r|diabetes?|diabetic|mental health|therapy|psychiatric|psychotherapy|vaccination|vaccine|vaccinated|immunization|immunisation|patient note|clinical (?:note|finding|status|impression|history)|chief complaint|complaint text|bmi|body mass index|hba1c|glucose|cholesterol|insulin|dialysis|surgery|surgical|smok(?:er|ing)|alcohol (?:use|consumption|abuse)|substance abuse|drug (?:use|abuse)|addiction|depression|anxiety|dementia|asthma|covid|hba 1 c|std status|sti status|abortion|miscarriage|menstrual|menstruation|fertility|contraception|gravida|sick (?:leave|note|day)|cause of death|comorbidity|care plan|discharge summary|anamnesis|pathology|tobacco)\b/,
     unless: /\b(?:health|safety) check\b|\bcancer(?:led|lation)\b|\bglucose meter model\b/,
   },
   {
@@ -363,7 +368,7 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "PERSON",
     term: "part of a name",
     match:
-      /\b(?:first name|last name|name (?:first|last|middle)|middle name|middle initial|maiden name|surname|sur name|given name|family name|firstname|lastname|fname|lname|forename|nickname|nick name|fore name|host name of person)\b/,
+      /\b(?:first name|last name|name (?:first|last|middle)|middle name|middle initial|maiden name|mother maiden|surname|sur name|given name|family name|firstname|lastname|fname|lname|forename|nickname|nick name|fore name|host name of person)\b/,
     unless: /\bthe given name|\bfile\b/,
   },
   {

@@ -4,7 +4,7 @@ import { WORDS_OF_LANGUAGES } from "./words-of-languages.ts";
 
 /** Words of data about persons, as one word of a glued name. */
 const DATA =
-  "password passwd pswd pwd passphrase passcode pincode secret token apikey api key credential credentials credit debit card payment government cvv cvc ssn social security tax taxpayer taxid national identity identification insurance passport driver drivers driving license licence iban swift bank account acct routing sort salary sal wage wages compensation income payroll bonus pay remuneration earnings patient medical record health medicare beneficiary subscriber diagnosis diagnoses icd medication drug prescription allergy allergies symptom symptoms treatment disease illness condition blood pressure lab result test disability pregnant pregnancy hiv cancer diabetes therapy vaccine vaccination clinical mental history complaint biometric biometrics fingerprint face iris retina voice print template scan embedding genetic genome dna genotype sequence religion religious faith ethnic ethnicity race racial sexual orientation sexuality gender sex union membership trade political party affiliation email mail emailaddr address addr phone telephone mobile cell cellphone fax tel mac plate vehicle chassis birth birthday birthdate dob born street home house postal mailing billing bill shipping ship residential residence delivery latitude longitude lat lng gps geo location coordinates coords name names first last middle maiden sur given family full fore nick surname forename nickname spouse mother mothers father child guardian emergency contact login user username handle age marital status nationality citizenship citizen zip zipcode postcode postal code city job title occupation wallet criminal conviction arrest recovery backup seed otp totp mfa signing";
+  "password passwd pswd pwd passphrase passcode pincode secret token apikey api key credential credentials credit debit card payment government cvv cvc ssn social security tax taxpayer taxid national identity identification insurance passport driver drivers driving license licence iban swift bank account acct routing sort salary sal wage wages compensation income payroll bonus pay remuneration earnings patient medical record health medicare beneficiary subscriber diagnosis diagnoses icd medication drug prescription allergy allergies symptom symptoms treatment disease illness condition blood pressure lab result test disability pregnant pregnancy hiv cancer diabetes therapy vaccine vaccination clinical mental history complaint biometric biometrics fingerprint face iris retina voice print template scan embedding genetic genome dna genotype sequence religion religious faith ethnic ethnicity race racial sexual orientation sexuality gender sex union membership trade political party affiliation email mail emailaddr address addr phone telephone mobile cell cellphone fax tel mac plate vehicle chassis birth birthday birthdate dob born street home house postal mailing billing bill shipping ship residential residence delivery latitude longitude lat lng long gps geo location coordinates coords name names first last middle maiden sur given family full fore nick surname forename nickname spouse mother mothers father child guardian emergency contact login user username handle age marital status nationality citizenship citizen zip zipcode postcode postal code city job title occupation wallet criminal conviction arrest recovery backup seed phrase mnemonic score otp totp mfa signing encryption pin visa vin permit alien green dni nif cpf bsn nir nss cni rfc jwt pan";
 
 /** Whose the data are, and what kind or part of them. */
 const QUALIFIERS =
@@ -14,8 +14,12 @@ const QUALIFIERS =
 const HEADS =
   "changed change updated created modified expiry expires expired expiration policy rule count cnt flag type typ status verified required enabled valid attempts length format template version sent optin optout min max avg limit days";
 
+/** What databases put before and behind a name, and write short: of kinds and parts, of whose it is, of where it is used. */
+const AFFIXES =
+  "amt nbr nmbr nmb nums nrs ident idx descr desc fmt img doc docs cpy bak backup bkp hist histry prod prd test tst dev stg stage uat qa live tbl tab vw stgg lkp dim fact src tgt raw enc crypt cipher hex b64 sha1 sha256 md5 bcrypt digest tok pem der pfx jks json xml csv rec recs rcrd grp seq sess cred creds cert curr cur mnth mth yr yrs wk qtr avg net gross brut brutto netto lordo bruto bruta liquido neto neta mens annuel annuelle fixe port portable perso pers prenom zuname vers nummer numero numer kassen kasse akte akten mitarb kunde kunden arbeitn pat pers hcm sap crm erp plan grant memb fam rel spse dep depend benef";
+
 /** Two letters are a word only beside longer ones. */
-const SHORT = "id no nm cd dt of at ip cc db pw ts fk pk pg";
+const SHORT = "id no nm cd dt of at ip cc db pw ts fk pk pg nr hr sv rg bp";
 
 /** Words that are whole, though they could be read as several of the above. */
 const WHOLE =
@@ -34,7 +38,7 @@ const add = (words: string) => {
     costs.set(word, length >= 5 ? 1 : length === 4 ? 1.2 : length === 3 ? 1.8 : 2.6);
   }
 };
-for (const words of [DATA, QUALIFIERS, HEADS, SHORT, WHOLE]) add(words);
+for (const words of [DATA, QUALIFIERS, HEADS, AFFIXES, SHORT, WHOLE]) add(words);
 /** Letters of scripts that are written without blanks, or whose words are short. */
 export const DENSE = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
 for (const [, languages] of WORDS_OF_LANGUAGES)

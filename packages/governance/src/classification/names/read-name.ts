@@ -8,8 +8,24 @@ const MEANS = new Map<string, string>();
 /** Words of scripts without blanks. */
 const DENSE_WORDS = new Map<string, string>();
 
+/** What stands for a word that many names begin or end with. */
+const SHORTENED: readonly (readonly [long: RegExp, short: readonly string[]])[] = [
+  [/^numero(?=_)/, ["num", "nro", "no", "nr"]],
+  [/(?<=_)numero$/, ["num", "nro", "nr"]],
+  [/nummer$/, ["nr", "no", "num"]],
+  [/^numer(?=_)/, ["nr"]],
+  [/^date(?=_)/, ["dt"]],
+  [/^data(?=_)/, ["dt"]],
+  [/^fecha(?=_)/, ["fec", "fch"]],
+  [/datum$/, ["dat", "dt"]],
+];
+
 const learn = (said: string, means: string) => {
   const key = wordsOf(said).map(folded).join("_");
+  for (const [long, short] of SHORTENED) if (long.test(key)) for (const each of short) put(key.replace(long, each), means);
+  put(key, means);
+};
+const put = (key: string, means: string) => {
   if (DENSE.test(key)) DENSE_WORDS.set(key, means);
   else {
     MEANS.set(key, means);
@@ -35,7 +51,9 @@ export function inLexiconEnglish(words: readonly string[]): string {
     let taken = 1;
     let means: string | undefined;
     for (let n = Math.min(LONGEST_PHRASE, apart.length - i); n > 0 && means === undefined; n--) {
-      means = MEANS.get(n === 1 ? (apart[i] ?? "") : apart.slice(i, i + n).join("_"));
+      const words = apart.slice(i, i + n);
+      // `rekening_nummer`: what is one word is written in two, too.
+      means = MEANS.get(words.join("_")) ?? (n > 1 && words.some((word) => word.length > 3) ? MEANS.get(words.join("")) : undefined);
       if (means !== undefined) taken = n;
     }
     said.push(means ?? apart[i] ?? "");

@@ -133,8 +133,8 @@ export const WORDS_OF_LANGUAGES: readonly (readonly [means: string, words: Reado
   [
     "national id",
     {
-      de: "personalausweis personalausweisnummer personalausweisnr ausweisnummer ausweisnr sozialversicherungsnummer sozialversicherungsnr rentenversicherungsnummer svnr",
-      fr: "numero_securite_sociale numero_de_securite_sociale securite_sociale num_secu num_secu_sociale carte_identite carte_d_identite nir cni",
+      de: "personalausweis personalausweisnummer personalausweisnr ausweisnummer ausweisnr sozialversicherungsnummer sozialversicherungsnr rentenversicherungsnummer rentenversnummer sv_nummer rv_nummer",
+      fr: "numero_securite_sociale numero_de_securite_sociale securite_sociale secu_sociale numero_secu numero_secu_sociale carte_identite carte_d_identite nir cni",
       es: "dni nie cedula cedula_de_identidad curp documento_de_identidad documento_identidad seguridad_social numero_seguridad_social nss rut",
       it: "carta_identita carta_d_identita numero_documento",
       pt: "numero_rg bilhete_de_identidade cartao_de_cidadao cartao_cidadao nus niss pis_pasep",
@@ -195,7 +195,7 @@ export const WORDS_OF_LANGUAGES: readonly (readonly [means: string, words: Reado
   [
     "patient id",
     {
-      de: "krankenversicherungsnummer versichertennummer versichertennr patientennummer patientennr patienten_id kvnr",
+      de: "krankenkassennummer krankenversicherungsnummer versichertennummer versichertennr patientennummer patientennr patienten_id kvnr",
       fr: "numero_patient numero_de_patient numero_mutuelle numero_assure",
       es: "numero_paciente historia_clinica_numero numero_afiliado numero_de_paciente",
       it: "tessera_sanitaria codice_paziente",
@@ -214,13 +214,13 @@ export const WORDS_OF_LANGUAGES: readonly (readonly [means: string, words: Reado
   [
     "diagnosis",
     {
-      de: "diagnose diagnosen krankheit krankheiten krankheitsbild befund anamnese krankengeschichte",
-      fr: "diagnostique maladie maladies antecedents_medicaux diagnostic_medical pathologie",
-      es: "diagnostico diagnosticos enfermedad enfermedades antecedentes_medicos historia_clinica historial_medico",
-      it: "diagnosi malattia malattie anamnesi cartella_clinica",
-      pt: "diagnostico diagnosticos doenca doencas historico_medico prontuario",
-      nl: "ziekte diagnosen ziektebeeld medische_voorgeschiedenis",
-      pl: "diagnoza choroba rozpoznanie",
+      de: "diagnose diagnosen krankheit krankheiten krankheitsbild befund anamnese krankengeschichte krankenakte krankenakten patientenakte patientenakten arztbrief",
+      fr: "diagnostique maladie maladies antecedents_medicaux diagnostic_medical pathologie dossier_medical dossier_patient dossiers_medicaux",
+      es: "diagnostico diagnosticos enfermedad enfermedades antecedentes_medicos historia_clinica historial_medico expediente_medico expediente_clinico ficha_medica",
+      it: "diagnosi malattia malattie anamnesi cartella_clinica cartella_medica fascicolo_sanitario",
+      pt: "diagnostico diagnosticos doenca doencas historico_medico prontuario ficha_medica ficha_clinica processo_clinico",
+      nl: "ziekte diagnosen ziektebeeld medische_voorgeschiedenis medisch_dossier patientendossier",
+      pl: "diagnoza choroba rozpoznanie dokumentacja_medyczna",
       ru: "диагноз диагнозы болезнь заболевание история_болезни анамнез",
       tr: "teshis tani hastalik",
       ar: "تشخيص التشخيص مرض المرض التاريخ_الطبي",
