@@ -32,6 +32,32 @@ const GRAPHQL =
   /(?:^|[\n"'`])\s*(?:(?:query|mutation|subscription|fragment)\b[^{}"']{0,400}\{|\{\s*[A-Za-z_]\w{0,80}\s*(?:\([^{}]{0,400}\)\s*)?\{)/;
 const MAX_NAME_WORDS = 8;
 
+/** What code puts before a table's name and behind it: what is done with its rows, and what holds them. */
+const DOES =
+  /^(?:all|get|find|fetch|load|list|read|select|query|search|create|insert|update|upsert|save|add|delete|remove|count|export|dump|sync|use|new)_?(?=[\p{Lu}_])_?/u;
+const HOLDS =
+  /(?<=[\p{Ll}\d])_?(?:Repository|Repo|Dao|Dto|Entity|Model|Record|Table|Collection|Store|Mapper|Query|Row|List|Set|Serializer|Schema|Manager|Queryset|Connection|Aggregate|Edge|Node|Loader|Factory|Resource|Controller|ById|By\p{Lu}\w{0,40})s?$|(?<=[\p{L}\d])_(?:repository|repo|dao|dto|entity|model|record|table|collection|store|mapper|query|row|list|set|serializer|schema|manager|queryset|aggregate|by_pk|by_id)s?$/u;
+
+/** The name of a table that a name of code is made of, if it is one (`findMoonbases`, `MoonbaseRepository`). */
+function madeOf(name: string): string | undefined {
+  const bare = name.replace(DOES, "").replace(HOLDS, "");
+  return bare === name || bare.length < 3 ? undefined : bare;
+}
+
+/** Words that stand between others in requests, and in no name. */
+const LITTLE = /^(?:the|a|an|all|every|each|me|us|my|our|of|in|on|for|with|from|to|and|or|by|as|at|is|are|please|show|list|get|give|export|dump|download|read|print|send|fetch)$/i;
+const MAX_REQUEST_WORDS = 200;
+
+/** Two or three words of a request that follow one another, as one name: people say `moon bases` for a table `moon_base`. */
+function* joinedWords(text: string): Generator<string> {
+  const words = text.split(/[^\p{L}\p{N}_]+/u, MAX_REQUEST_WORDS);
+  for (let i = 0; i < words.length; i++)
+    for (const length of [2, 3]) {
+      const run = words.slice(i, i + length);
+      if (run.length === length && run.every((word) => word !== "" && !LITTLE.test(word))) yield run.join("_");
+    }
+}
+
 /** The names that a name may be made of: every run of its words that is not all of them. */
 function innerNames(name: string): readonly string[] {
   const starts = [...name.matchAll(/(?<=_)[^_]|(?<=[\p{Ll}\d])\p{Lu}/gu)].map(({ index }) => index).slice(0, MAX_NAME_WORDS);
@@ -72,7 +98,10 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
     // `my-table` may be a difference, too.
     if (all && word.includes("-")) for (const part of word.split("-")) names.add(part);
     if (graphql && word.length <= 128) for (const inner of innerNames(word)) names.add(inner);
+    const made = all && word.length <= 128 && WRITTEN.test(word) ? madeOf(word) : undefined;
+    if (made !== undefined) names.add(made);
   }
+  if (ASKS.test(text)) for (const joined of joinedWords(text)) names.add(joined);
   // `orders_*`, `orders_${day}`
   const begun = new Set([...text.matchAll(BEGUN)].map(([, name = ""]) => `${name}*`));
   for (const name of [...begun].slice(0, MAX_PATTERNS)) names.add(name);

@@ -7,6 +7,7 @@ import { foldedName } from "./folded-name.ts";
 function nameParts(name: string): readonly string[] {
   // A link may have dots of its own.
   const parts = name
+    .replace(SCHEME, (scheme) => SCHEMES.get(scheme) ?? scheme)
     .replace(/(?<=[^@/:\\])@[^@/:\\]*$/, "")
     .split(/[./:\\]+/)
     .map((part) => part.replace(/["'`[\]\s]+/g, "").replace(/^@[%~]?/, ""))
@@ -14,6 +15,16 @@ function nameParts(name: string): readonly string[] {
   const last = (parts.pop() ?? "").replace(/^(.+?)(?:@.*|\$\d+)$/, "$1");
   return [...parts, last];
 }
+
+/** Schemes of addresses of one store. */
+const SCHEMES: ReadonlyMap<string, string> = new Map([
+  ["s3a", "s3"],
+  ["s3n", "s3"],
+  ["gcs", "gs"],
+  ["abfss", "abfs"],
+  ["wasbs", "wasb"],
+]);
+const SCHEME = /^[a-z][a-z\d]{1,5}(?=:)/;
 
 /** Ends of the names of files that hold rows. */
 const FILE_END =
@@ -45,10 +56,10 @@ function ownersOf(parts: readonly string[]): readonly (readonly string[])[] {
   return found;
 }
 
-/** True when two names may mean one table: each part of the shorter one stands in the longer one, in the same order, and the last ones are the same. */
+/** True when two names whose last parts are the same may mean one table: each part before of the shorter one stands in the longer one, in the same order. */
 function mayBeOne(a: readonly string[], b: readonly string[]): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
-  return short.at(-1) === long.at(-1) && standsIn(short.slice(0, -1), long.slice(0, -1));
+  return standsIn(short.slice(0, -1), long.slice(0, -1));
 }
 
 /** True when the parts stand among the others, in the same order. */
@@ -63,26 +74,69 @@ function standsIn(short: readonly string[], long: readonly string[]): boolean {
 
 const WILD = /[*?{]/;
 
-/** Names of tables, found by each more or less qualified, quoted or re-cased way of writing them. */
+const IRREGULAR: ReadonlyMap<string, string> = new Map([
+  ["people", "person"],
+  ["children", "child"],
+  ["men", "man"],
+  ["women", "woman"],
+  ["indices", "index"],
+  ["matrices", "matrix"],
+  ["vertices", "vertex"],
+]);
+
+/** What is left of a word without its endings: the same for its singular and its plural. */
+function stemOf(word: string): string {
+  let stem = IRREGULAR.get(word) ?? word;
+  for (let before = ""; before !== stem && stem.length > 2; ) {
+    before = stem;
+    stem = stem
+      .replace(/ies$/, "i")
+      .replace(/(?<=[sxz]|[cs]h)es$|(?<![sui])s$|(?<=..)(?:e|is)$/, "")
+      .replace(/y$/, "i")
+      .replace(/f$/, "v");
+  }
+  return stem;
+}
+
+/** What a table's name has in common with those that code makes of it: its words in the singular, put together; and as if it were one word. */
+function likenessesOf(table: string): readonly string[] {
+  const words = table.split(/[\s_-]+/).filter((word) => word !== "");
+  return [...new Set([words.map(stemOf).join(""), stemOf(words.join(""))])].filter((key) => key !== "");
+}
+
+/** With a sign between the words that capitals begin. */
+function spaced(name: string): string {
+  return name.replace(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, "_");
+}
+
+type Index = Map<string, Map<string, readonly (readonly string[])[]>>;
+
+function put(index: Index, key: string, name: string, parts: readonly string[]): void {
+  const known = index.get(key) ?? new Map();
+  index.set(key, known.set(name, [...(known.get(name) ?? []), parts]));
+}
+
+function take(index: Index, key: string, name: string): void {
+  const known = index.get(key);
+  known?.delete(name);
+  if (known?.size === 0) index.delete(key);
+}
+
+/** Names of tables, found by each more or less qualified, quoted or re-cased way of writing them, and by the paths of files below them; what is none of these, by its words, in whatever number and however they are put together. */
 export class TableNames {
-  readonly #byTable = new Map<string, Map<string, readonly string[]>>();
+  /** By the last part of a name. */
+  readonly #exact: Index = new Map();
+  readonly #alike: Index = new Map();
 
   add(name: string): void {
-    for (const parts of formsOf(foldedName(name))) {
-      const table = parts.at(-1) ?? "";
-      const known = this.#byTable.get(table);
-      if (known === undefined) this.#byTable.set(table, new Map([[name, parts]]));
-      else known.set(name, parts);
-    }
+    this.delete(name);
+    for (const parts of formsOf(foldedName(name))) put(this.#exact, lastOf(parts), name, parts);
+    for (const parts of likeFormsOf(name)) for (const key of likenessesOf(lastOf(parts))) put(this.#alike, key, name, parts);
   }
 
   delete(name: string): void {
-    for (const parts of formsOf(foldedName(name))) {
-      const table = parts.at(-1) ?? "";
-      const known = this.#byTable.get(table);
-      known?.delete(name);
-      if (known?.size === 0) this.#byTable.delete(table);
-    }
+    for (const parts of formsOf(foldedName(name))) take(this.#exact, lastOf(parts), name);
+    for (const parts of likeFormsOf(name)) for (const key of likenessesOf(lastOf(parts))) take(this.#alike, key, name);
   }
 
   /** All that a name may mean: of a pattern (`orders_*`, `lake/orders/*.parquet`) each table that it may take. */
@@ -91,32 +145,67 @@ export class TableNames {
     const found = forms.flatMap((parts) =>
       WILD.test(name)
         ? this.#matching(parts)
-        : [parts, ...ownersOf(parts)].flatMap((each) => this.#among(each.at(-1) ?? "", each)),
+        : [parts, ...ownersOf(parts)].flatMap((each) => among(this.#exact, lastOf(each), each)),
     );
-    return [...new Set(found)];
+    if (/[/\\]/.test(name)) for (const parts of forms) found.push(...this.#above(parts, isStored(name)));
+    if (found.length > 0 || WILD.test(name)) return [...new Set(found)];
+    const alike = likeFormsOf(name).flatMap((parts) =>
+      likenessesOf(lastOf(parts)).flatMap((key) => among(this.#alike, key, parts)),
+    );
+    return [...new Set(alike)];
+  }
+
+  /** Of a path, what is registered above it: directories and buckets, and, where it is one of files that are `stored`, tables, in whose directories they are. */
+  #above(parts: readonly string[], stored: boolean): readonly string[] {
+    const found: string[] = [];
+    for (let length = parts.length - 1; length > 0; length--) {
+      const above = parts.slice(0, length);
+      found.push(...among(this.#exact, lastOf(above), above).filter((name) => stored || /[/\\]/.test(name)));
+    }
+    return found;
   }
 
   /** Tables whose names begin as the last part does before its first wild sign; where it has nothing before, those that the parts before it name, and all below them. */
   #matching(parts: readonly string[]): readonly string[] {
     const fixed = parts.slice(0, -1).filter((part) => !WILD.test(part));
-    const last = parts.at(-1) ?? "";
+    const last = lastOf(parts);
     const wild = last.search(WILD);
-    if (wild < 0) return this.#among(last, [...fixed, last]);
+    if (wild < 0) return among(this.#exact, last, [...fixed, last]);
     const prefix = last.slice(0, wild);
     const whole = prefix === "" && fixed.length > 0;
-    const begun = [...this.#byTable].flatMap(([table, known]) =>
+    const begun = [...this.#exact].flatMap(([table, known]) =>
       table.startsWith(prefix)
-        ? [...known].flatMap(([name, other]) =>
-            (whole ? standsIn(fixed, other.slice(0, -1)) : mayBeOne([...fixed, table], other)) ? [name] : [],
+        ? [...known].flatMap(([name, forms]) =>
+            forms.some((other) =>
+              whole ? standsIn(fixed, other.slice(0, -1)) : mayBeOne([...fixed, table], other),
+            )
+              ? [name]
+              : [],
           )
         : [],
     );
-    return whole ? [...begun, ...this.#among(fixed.at(-1) ?? "", fixed)] : begun;
+    return whole ? [...begun, ...among(this.#exact, lastOf(fixed), fixed)] : begun;
   }
+}
 
-  #among(table: string, parts: readonly string[]): readonly string[] {
-    const found: string[] = [];
-    for (const [name, known] of this.#byTable.get(table) ?? []) if (mayBeOne(parts, known)) found.push(name);
-    return found;
-  }
+function lastOf(parts: readonly string[]): string {
+  return parts.at(-1) ?? "";
+}
+
+/** The forms of a name as it is written, and with its words apart. */
+function likeFormsOf(name: string): readonly (readonly string[])[] {
+  const apart = spaced(name);
+  return [name, ...(apart === name ? [] : [apart])].flatMap((written) => formsOf(foldedName(written)));
+}
+
+/** True for the address of a store, an absolute path, or the name of a file of rows. */
+function isStored(name: string): boolean {
+  return /^[a-z][a-z\d+.-]{0,20}:[/\\]|^[/\\~]/i.test(name) || FILE_END.test(name.toLowerCase());
+}
+
+/** The names of an index under a key, that may be one with the parts of another one. */
+function among(index: Index, key: string, parts: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  for (const [name, forms] of index.get(key) ?? []) if (forms.some((known) => mayBeOne(parts, known))) found.push(name);
+  return found;
 }
