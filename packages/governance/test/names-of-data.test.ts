@@ -108,7 +108,15 @@ describe("a glued name is what it would be with its words apart", () => {
   });
 
   test("a word of another language, in two words and with its number shortened", () => {
-    for (const name of ["rekening_nummer", "rekening_nr", "steuer_nr", "steuer_nummer", "konto_no", "num_tarjeta", "dt_nascimento"])
+    for (const name of [
+      "rekening_nummer",
+      "rekening_nr",
+      "steuer_nr",
+      "steuer_nummer",
+      "konto_no",
+      "num_tarjeta",
+      "dt_nascimento",
+    ])
       expect([name, rankOf(entityOf(name)) > 1]).toEqual([name, true]);
   });
 });

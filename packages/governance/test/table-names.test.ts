@@ -56,6 +56,37 @@ describe("what a table's name may mean", () => {
     ["zeta", "theta"],
   ])("%s is not %s", (registered, written) => expect(namesOf(registered.split(".")).named(written)).toEqual([]));
 
+  test("a name that is none is what is alike: another number, its words put together otherwise", () => {
+    const pairs = fc.constantFrom(
+      ["orders", "order"],
+      ["category", "categories"],
+      ["address", "addresses"],
+      ["person", "people"],
+      ["box", "boxes"],
+      ["house", "houses"],
+      ["movie", "movies"],
+      ["status", "statuses"],
+      ["analysis", "analyses"],
+      ["moon_base", "MoonBases"],
+      ["moonbase", "moon-bases"],
+      ["DimQuokka", "dim_quokkas"],
+      ["wolf", "wolves"],
+      ["orders_items", "OrderItem"],
+    );
+    fc.assert(
+      fc.property(pairs, fc.boolean(), fc.constantFrom("", "hr."), ([a = "", b = ""], turned, schema) => {
+        const [registered, written] = turned ? [b, a] : [a, b];
+        expect([written, namesOf([`${schema}${registered}`]).named(written)]).toEqual([written, [`${schema}${registered}`]]);
+        expect([written, namesOf([`hr.${registered}`]).named(`crm.${written}`)]).toEqual([written, []]);
+      }),
+    );
+    const both = new LineageGraph();
+    for (const id of ["order", "orders"]) both.declare({ id }, 0);
+    expect(both.named("orders")).toEqual(["orders"]);
+    both.remove("orders");
+    expect(both.named("orders")).toEqual(["order"]);
+  });
+
   test("a name that may mean several means all of them, by their other names too", () => {
     const graph = new LineageGraph();
     for (const id of ["zeta", "hr.zeta", "ZETA", "a.hr.zeta"]) graph.declare({ id }, 0);

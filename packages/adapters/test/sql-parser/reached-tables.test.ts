@@ -9,6 +9,10 @@ const classify = classifierKnowing({
   mixed3: { tier: "PUBLIC", columns: { a: "PUBLIC", k9: "RESTRICTED" } },
   "lake/raw/vx9": { tier: "RESTRICTED" },
   "s3://bkt/path/kq3.parquet": { tier: "RESTRICTED" },
+  "/exports": { tier: "RESTRICTED" },
+  "s3://lakebkt": { tier: "RESTRICTED" },
+  "gs://wide/raw": { tier: "RESTRICTED" },
+  dim_quokka: { tier: "RESTRICTED" },
 });
 const DIALECTS = [undefined, "postgres", "mysql", "mssql", "snowflake", "bigquery", "duckdb", "hive", "oracle"];
 const has = (query: string, tier: string, dialects: readonly (string | undefined)[] = [undefined]) => {
@@ -220,4 +224,84 @@ describe("SQL of an event narrows the lineage only where it is read in one way a
 
   test("a named dialect is the one that counts", () =>
     expect(read("CREATE TABLE o AS SELECT a --1, b\n FROM open1", "postgres")?.results.length).toBe(1));
+});
+
+describe("a method of a column shows the column", () => {
+  const METHODS = [
+    "ToString()",
+    "value('.','int')",
+    "query('/x')",
+    "STAsText()",
+    "GetAncestor(1)",
+    "getClobVal()",
+    "f().g()",
+    "nodes('/a').value('.','int')",
+  ];
+  const PLACES: readonly ((owner: string, method: string) => string)[] = [
+    (owner, method) => `SELECT ${owner}.${method} FROM mixed3 m`,
+    (owner, method) => `SELECT upper(${owner}.${method}) AS a FROM mixed3 m`,
+    (owner, method) => `SELECT CASE WHEN a = 1 THEN ${owner}.${method} END FROM mixed3 m`,
+    (owner, method) => `INSERT INTO open1 SELECT ${owner}.${method} FROM mixed3 m`,
+    (owner, method) => `WITH c AS (SELECT ${owner}.${method} x FROM mixed3 m) SELECT x FROM c`,
+  ];
+  test("whatever the method, and however the column is qualified", () =>
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...METHODS),
+        fc.constantFrom(...PLACES),
+        fc.constantFrom("k9", "m.k9", "K9"),
+        (method, place, owner) => has(place(owner, method), "RESTRICTED", [undefined, "mssql"]),
+      ),
+      { numRuns: 100 },
+    ));
+
+  test.each([
+    "SELECT c.x.value('(./@a)[1]','int') FROM hr.vault7 CROSS APPLY doc.nodes('/a/b') AS c(x)",
+    "SELECT c.x.value('(./@a)[1]','int') FROM hr.vault7 z CROSS APPLY z.doc.nodes('/a/b') AS c(x)",
+    "SELECT x.y FROM mixed3 z, LATERAL z.k9.items() AS x(y)",
+  ])("%s", (query) => has(query, "RESTRICTED"));
+
+  test("a function of a schema is none of a column", () => {
+    for (const fn of ["dbo.fn(a)", "util.clean(a)", "pg_catalog.upper(a)"]) has(`SELECT ${fn} FROM mixed3`, "INTERNAL");
+  });
+});
+
+describe("a file is of what it is stored below", () => {
+  test.each([
+    "'/exports/zeta9.csv'",
+    "read_csv('/exports/2026/zeta9.csv.gz')",
+    "read_parquet('s3://lakebkt/foo/*.parquet')",
+    "read_parquet('s3a://lakebkt/foo/part-0.parquet')",
+    "parquet.`/exports/x`",
+    "delta.`gs://wide/raw/y/z`",
+    "read_csv(['/tmp/a.csv', '/exports/b.csv'])",
+    "'s3://wh/hr/vault7/part-000.parquet'",
+    "read_json('gcs://wide/raw/d=1/*.json')",
+  ])("%s", (relation) => has(`SELECT x FROM ${relation}`, "RESTRICTED"));
+
+  test.each(["'/export/zeta9.csv'", "'s3://lakebkt2/foo/a.parquet'", "'gs://wide/cooked/a.json'"])("%s is not", (relation) =>
+    has(`SELECT x FROM ${relation}`, "INTERNAL"),
+  );
+});
+
+describe("a table is meant by what code makes of its name", () => {
+  test("in the plural or not, in snake, camel or Pascal case, with what is done before and what holds it behind", () => {
+    const apart = fc.constantFrom(["dim", "quokka"], ["dim", "quokkas"], ["dims", "quokkas"]);
+    const capital = (word: string) => word[0]?.toUpperCase() + word.slice(1);
+    const writings = fc.constantFrom<(words: readonly string[]) => string>(
+      (words) => `${words.map(capital).join("")}.objects.all()`,
+      (words) => `await prisma.${words[0]}${words.slice(1).map(capital).join("")}.findMany()`,
+      (words) => `find${words.map(capital).join("")}({})`,
+      (words) => `${words[0]}${words.slice(1).map(capital).join("")}Repository.findAll()`,
+      (words) => `{ all${words.map(capital).join("")} { id } }`,
+      (words) => `${words.join("_")}_by_pk(id: 1) { id }`,
+      (words) => `GET /api/v1/${words.join("-")}/17`,
+      (words) => `SELECT a FROM ${words.map(capital).join("")}`,
+      (words) => `show me all ${words.join(" ")}`,
+    );
+    fc.assert(
+      fc.property(apart, writings, (words, write) => has(write(words), "RESTRICTED")),
+      { numRuns: 100 },
+    );
+  });
 });

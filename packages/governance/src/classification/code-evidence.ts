@@ -45,7 +45,8 @@ function madeOf(name: string): string | undefined {
 }
 
 /** Words that stand between others in requests, and in no name. */
-const LITTLE = /^(?:the|a|an|all|every|each|me|us|my|our|of|in|on|for|with|from|to|and|or|by|as|at|is|are|please|show|list|get|give|export|dump|download|read|print|send|fetch)$/i;
+const LITTLE =
+  /^(?:the|a|an|all|every|each|me|us|my|our|of|in|on|for|with|from|to|and|or|by|as|at|is|are|please|show|list|get|give|export|dump|download|read|print|send|fetch)$/i;
 const MAX_REQUEST_WORDS = 200;
 
 /** Two or three words of a request that follow one another, as one name: people say `moon bases` for a table `moon_base`. */

@@ -1116,7 +1116,8 @@ class Analyser {
     }
     if (!indirectly && args !== undefined && args !== null) {
       const rows = this.#called(table["name"], argumentsOf({ List: args }), true);
-      const inputs = [...rows, ...this.#expr(args["args"], scope).map(transformed)];
+      const owner = (this.#ownerOf(scope, list(table["name"]), list(args["args"])) ?? []).map(transformed);
+      const inputs = unique([...rows, ...owner, ...this.#expr(args["args"], scope).map(transformed)]);
       const names = [aliasName ?? name.toLowerCase()];
       const columns = [
         ...renames.map((column) => ({ name: column, inputs: memberOf(inputs, column) })),
@@ -1334,6 +1335,18 @@ class Analyser {
     return shown ? [...columns, ...result.open.map(wholeRow)] : columns;
   }
 
+  /**
+   * What a function may be a method of (`t.salary.value('.', 'int')`, `grade.ToString()`): the column, or the row, that its name begins with. `util.clean(name)` is none of a column `util`, unless there is one, and what is of one of
+   * the database's own schemas is none's.
+   */
+  #ownerOf(scope: Scope, parts: readonly unknown[], args: readonly unknown[]): readonly ColumnInput[] | undefined {
+    const names = parts.slice(0, -1).map(identifier);
+    const [first = ""] = names;
+    if (first === "" || isBuiltin(nameOf(parts).toLowerCase())) return undefined;
+    const schema = OWN_SCHEMAS.test(first) || (args.some(namesIn) && !hasColumn(scope, first));
+    return names.length === 1 && schema ? undefined : this.#find(scope, names);
+  }
+
   #function(fn: Node, scope: Scope): readonly ColumnInput[] {
     this.#seen.add(fn);
     const parts = list(fn["name"]);
@@ -1342,8 +1355,9 @@ class Analyser {
     const inputs: ColumnInput[] = [];
     // `doc.value('/a/b', 'int')`: a method of a column.
     const method = args.length === 0 ? GIVES_TEXT.has(name) : METHODS.has(name) && isPath(literalText(unnamed(args[0])) ?? "");
-    const owner = parts.length > 1 && method ? this.#find(scope, parts.slice(0, -1).map(identifier)) : undefined;
-    inputs.push(...(owner ?? this.#called(parts, args, false)));
+    const owner = this.#ownerOf(scope, parts, args);
+    if (owner === undefined || !method) inputs.push(...this.#called(parts, args, false));
+    inputs.push(...(owner ?? []));
     // DuckDB: all columns whose names fit.
     if (name === "columns") inputs.push(...this.#rows(scope, undefined));
     if (name === "identifier") {
@@ -1352,7 +1366,7 @@ class Analyser {
       this.#unread.add("the name of a column is built when the statement runs");
     }
     const masking = MASKING.has(name) || showsLittle(name, args);
-    const keyed = owner !== undefined || MEMBER_ACCESS.test(name);
+    const keyed = (owner !== undefined && method) || MEMBER_ACCESS.test(name);
     const texts = args.map(unnamed).filter((arg) => {
       const text = literalText(arg);
       return text !== undefined && (isPath(text) || (keyed && numberText(arg) === undefined));
@@ -1412,6 +1426,9 @@ class Analyser {
 /** Methods of XML and JSON that take a member out of them by its path, and those that give the whole. */
 const METHODS: ReadonlySet<string> = new Set(["value", "query", "nodes", "exist", "modify", "extract"]);
 const GIVES_TEXT: ReadonlySet<string> = new Set(["getstringval", "getclobval", "string", "number"]);
+
+/** Schemas in which databases keep functions, and that nobody calls a column. */
+const OWN_SCHEMAS = /^(?:dbo|sys|public|pg_catalog|information_schema|mysql|safe|net|hll_count|ml|ai)$/i;
 
 /** True for a value that stands in the text, and for what only qualifies one: numbers, texts, NULL, `true`, a cast of these. */
 function isConstant(node: unknown): boolean {
@@ -1670,6 +1687,12 @@ function resolve(scope: Scope, parts: readonly string[], complete: boolean): rea
     return complete || at.outer === undefined ? here : [...here, ...(resolve(at.outer, parts, complete) ?? [])];
   }
   return undefined;
+}
+
+/** True where a relation in sight is known to have a column of that name. */
+function hasColumn(scope: Scope | undefined, name: string): boolean {
+  if (scope === undefined) return false;
+  return scope.relations.some((r) => r.columns.some((column) => same(column.name, name))) || hasColumn(scope.outer, name);
 }
 
 /** Relations that a qualifier means. */

@@ -176,9 +176,7 @@ export class TableNames {
     const begun = [...this.#exact].flatMap(([table, known]) =>
       table.startsWith(prefix)
         ? [...known].flatMap(([name, forms]) =>
-            forms.some((other) =>
-              whole ? standsIn(fixed, other.slice(0, -1)) : mayBeOne([...fixed, table], other),
-            )
+            forms.some((other) => (whole ? standsIn(fixed, other.slice(0, -1)) : mayBeOne([...fixed, table], other)))
               ? [name]
               : [],
           )

@@ -53,7 +53,8 @@ export function inLexiconEnglish(words: readonly string[]): string {
     for (let n = Math.min(LONGEST_PHRASE, apart.length - i); n > 0 && means === undefined; n--) {
       const words = apart.slice(i, i + n);
       // `rekening_nummer`: what is one word is written in two, too.
-      means = MEANS.get(words.join("_")) ?? (n > 1 && words.some((word) => word.length > 3) ? MEANS.get(words.join("")) : undefined);
+      means =
+        MEANS.get(words.join("_")) ?? (n > 1 && words.some((word) => word.length > 3) ? MEANS.get(words.join("")) : undefined);
       if (means !== undefined) taken = n;
     }
     said.push(means ?? apart[i] ?? "");
