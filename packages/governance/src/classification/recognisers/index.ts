@@ -13,12 +13,14 @@ import { ip } from "./ip.ts";
 import { passports } from "./passports.ts";
 import { phones } from "./phones.ts";
 import { quasi } from "./quasi.ts";
+import { records } from "./records.ts";
 import { uk } from "./uk.ts";
 import { us } from "./us.ts";
 
 /** Every recogniser that ships. */
 export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...credentials,
+  ...records,
   ...generic,
   ...ip,
   ...dates,
