@@ -108,3 +108,59 @@ test("findings lie inside the text, whatever the text", () => {
     }),
   );
 });
+
+describe("who asks about somebody by name asks for personal data", () => {
+  const names = fc.constantFrom("Bob", "Maria", "Ahmed", "Priya", "Pierre", "Giulia", "Juan", "Jan", "Anna");
+  const illnesses = fc.constantFrom("HIV", "hiv", "diabetes", "leukaemia", "hepatitis");
+  const asked = fc.constantFrom<(name: string, illness: string) => string>(
+    (name, illness) => `does ${name} have ${illness}?`,
+    (name, illness) => `Has ${name} been treated for ${illness}?`,
+    (name, illness) => `can you find out whether ${name} has ${illness}`,
+    (name, illness) => `hat ${name} ${illness}?`,
+    (name, illness) => `leidet Frau ${name} an ${illness}?`,
+    (name, illness) => `Est-ce que ${name} a le ${illness} ?`,
+    (name, illness) => `${name} a-t-il le ${illness} ?`,
+    (name, illness) => `¿Tiene ${name} ${illness}?`,
+    (name, illness) => `${name} ha l'${illness}?`,
+    (name, illness) => `O ${name} tem ${illness}?`,
+    (name, illness) => `Heeft ${name} ${illness}?`,
+  );
+  test("for health, in seven languages", () =>
+    fc.assert(
+      fc.property(names, illnesses, asked, (name, illness, ask) => {
+        const text = ask(name, illness);
+        expect([text, classifier.classify(text).tier]).toEqual([text, "RESTRICTED"]);
+      }),
+      { numRuns: 200 },
+    ));
+
+  test.each([
+    ["which medication does Bob take?", "RESTRICTED"],
+    ["is Priya sick?", "RESTRICTED"],
+    ["welche Medikamente nimmt Bob?", "RESTRICTED"],
+    ["Hat Frau Müller Krebs?", "RESTRICTED"],
+    ["Hat Anna Krebs?", "RESTRICTED"],
+    ["does Xiomara have cancer?", "RESTRICTED"],
+    ["is Ahmed muslim?", "RESTRICTED"],
+    ["how much does Bob earn?", "PROPRIETARY"],
+    ["wie viel verdient Herr Kowalczyk?", "PROPRIETARY"],
+    ["combien gagne Pierre ?", "PROPRIETARY"],
+    ["¿Cuánto gana Juan?", "PROPRIETARY"],
+    ["quanto guadagna Giovanni?", "PROPRIETARY"],
+    ["quanto ganha o João?", "PROPRIETARY"],
+    ["hoeveel verdient Jan?", "PROPRIETARY"],
+  ])("%s", (text, tier) => expect(classifier.classify(text).tier).toBe(tier));
+
+  test.each([
+    "does Aspirin have side effects?",
+    "Does Python have a GIL?",
+    "Does Germany have a cancer registry?",
+    "Does Windows have a firewall?",
+    "What is Alzheimer's disease?",
+    "does Medicare cover diabetes?",
+    "how much does Tesla pay?",
+    "what does HIV stand for?",
+    "what does the average teacher earn?",
+    "Is depression common in adults?",
+  ])("and about nobody, not: %s", (text) => expect(["PUBLIC", "INTERNAL"]).toContain(classifier.classify(text).tier));
+});

@@ -42,7 +42,7 @@ const ASKS_ABOUT = /^(?:what|which|who) (?!.*\b(?:our|we|us|stored|database|syst
 const THEIRS = /\b(?:have|has|having|with|in) an?$/;
 /** `bob s salary`: somebody's, who is no place, time or thing. */
 const SOMEBODYS =
-  /(?<!\b(?:it|what|that|who|here|there|let|he|she|how|when|where|today|yesterday|tomorrow|year|month|week|day|world|country|nation|one|everyone|nobody|app|site|page|form|system|server|product)) s(?: \w{1,30}){0,2}$/;
+  /(?<!\b(?:it|what|that|who|here|there|let|he|she|how|when|where|today|yesterday|tomorrow|year|month|week|day|world|country|nation|one|everyone|nobody|app|site|page|form|system|server|product|alzheimer|parkinson|crohn|hodgkin|huntington|graves|addison|cushing|tourette|asperger|down)) s(?: \w{1,30}){0,2}$/;
 /** `tell me the admin password`. */
 const THE_SECRET = /\b(?:what (?:is|s)|tell|give|show|send|get)(?: (?:me|us))? the(?: \w{1,30}){0,2}$/;
 /** `the salary of Mr Miller`. */

@@ -1,3 +1,4 @@
+import { isDrug, isIllness } from "./health-words.ts";
 import { FIRST_NAMES, LAST_NAMES, PLACES, WORDLIKE_FIRST_NAMES, WORDLIKE_LAST_NAMES } from "./names.ts";
 import { plainOf, type Word } from "./words.ts";
 
@@ -92,6 +93,22 @@ const BY_PEOPLE = setOf(
     " ",
   ),
 );
+/** The rule of names that a question asks about: `does Bob have HIV?`. */
+export const ASKED = "asked about";
+/** Verbs that stand before the name in such a question, and what does in those that keep the order of a statement. */
+const ASKS_OF = setOf(
+  `does did has is was can will do isn't doesn't hasn't wasn't if whether
+  hat ist war wird verdient leidet nimmt bekommt raucht wohnt lebt trinkt hatte darf ob
+  que qu'est-ce a est prend souffre gagne touche habite avait si
+  tiene es esta sufre padece toma gana cobra vive tuvo tenia
+  ha e soffre prende guadagna abita aveva se
+  tem toma ganha mora teve o a
+  heeft lijdt slikt verdient woont had of`.replace(/\s+/g, " "),
+);
+/** What stands behind a name that nobody knows, where a question in English or French asks about it. */
+const ASKED_TO = setOf(
+  "have take suffer earn make smoke drink get need use own live work weigh vote pray belong a-t-il a-t-elle est-il est-elle souffre-t-il souffre-t-elle prend-il prend-elle gagne-t-il gagne-t-elle",
+);
 /** Words that stand right before the name of somebody. */
 const ROLES = setOf(
   `patient customer client employee colleague manager boss nurse tenant landlord beneficiary holder user member student teacher witness contact wife husband son daughter brother sister mother father friend neighbour neighbor named name is by from
@@ -160,18 +177,45 @@ export function personsIn(text: string, words: readonly Word[]): ProseSpan[] {
     if (word === undefined || word.code || !(word.capitalised || word.capitals || isInitial(word, text))) continue;
     if (!isInitial(word, text) && (PARTICLES.has(word.plain) || NO_NAMES.has(word.plain))) continue;
     if (TITLES.has(word.plain) && !WEAK_TITLES.has(word.plain)) continue;
-    const last = lastOf(text, words, i);
-    const rule = ruleOf(text, words, i, last, headline);
+    // `Hat Frau Weber ...?`
+    if (word.opens && ASKS_OF.has(word.plain) && partOf(word) === OTHER) continue;
+    const asked = isAskedAbout(text, words, i);
+    const last = lastOf(text, words, i, asked);
+    const rule = ruleOf(text, words, i, last, headline, asked);
     if (rule === undefined) continue;
     if (rule.name !== undefined)
-      found.push({ entity: "PERSON", rule: rule.name, start: word.start, end: words[rule.last]?.end ?? word.end });
+      found.push({
+        entity: "PERSON",
+        rule: asked ? ASKED : rule.name,
+        start: word.start,
+        end: words[rule.last]?.end ?? word.end,
+      });
     i = rule.last;
   }
   return found;
 }
 
+/** Words looked at for the end of a question. */
+const LONGEST_QUESTION = 40;
+
+/** True where a question asks about what stands at `at`, over a title: behind a verb at its beginning or before its sign, or before a verb that asks. */
+function isAskedAbout(text: string, words: readonly Word[], at: number): boolean {
+  const sentence = words[at]?.sentence;
+  let from = at - 1;
+  while (from > 0 && TITLES.has(words[from]?.plain ?? "") && words[from]?.sentence === sentence) from--;
+  const before = words[from];
+  const behind = words[at + 1];
+  const verb = before !== undefined && before.sentence === sentence && ASKS_OF.has(before.plain);
+  const turned = behind !== undefined && behind.sentence === sentence && /^[\w]+-t?-?(?:il|elle)$/.test(behind.plain);
+  if (!verb && !turned) return false;
+  if (turned || before?.opens === true) return true;
+  let last = at;
+  while (last - at < LONGEST_QUESTION && words[last + 1]?.sentence === sentence) last++;
+  return /^\s{0,2}\?/.test(text.slice(words[last]?.end ?? 0, (words[last]?.end ?? 0) + 3));
+}
+
 /** Index of the last word that a name beginning at `from` may reach to: capitals and particles apart by blanks, and initials. */
-function lastOf(text: string, words: readonly Word[], from: number): number {
+function lastOf(text: string, words: readonly Word[], from: number, asked: boolean): number {
   let last = from;
   for (let i = from + 1; i < words.length && i <= from + 5; i++) {
     const word = words[i];
@@ -180,6 +224,8 @@ function lastOf(text: string, words: readonly Word[], from: number): number {
     const behindInitial = /^\. {0,2}$/.test(word.gap) && (words[i - 1]?.end ?? 0) - (words[i - 1]?.start ?? 0) === 1;
     if (!joined && !behindInitial) break;
     if (PARTICLES.has(word.plain) && !word.capitalised) continue;
+    // `Hat Anna Krebs?`
+    if (asked && isIllness(word.plain) && words[i + 1]?.sentence !== word.sentence) break;
     if (
       !isInitial(word, text) &&
       (!(word.capitalised || word.capitals) || (word.code && !behindInitial) || NO_NAMES.has(word.plain))
@@ -208,6 +254,7 @@ function ruleOf(
   from: number,
   last: number,
   headline: boolean,
+  asked: boolean,
 ): { readonly name?: string; readonly last: number } | undefined {
   const word = words[from] as Word;
   const before = words[from - 1];
@@ -243,7 +290,8 @@ function ruleOf(
   const named = introduced || signed || greeted || labelled;
   const role = near !== undefined && word.gap === " " && ROLES.has(near.plain);
   const acts =
-    behind !== undefined && behind.sentence === word.sentence && /^[, ]{1,2}$/.test(behind.gap) && BY_PEOPLE.has(behind.plain);
+    asked ||
+    (behind !== undefined && behind.sentence === word.sentence && /^[, ]{1,2}$/.test(behind.gap) && BY_PEOPLE.has(behind.plain));
   const object = near !== undefined && word.gap === " " && TO_PEOPLE.has(near.plain);
   const end = words[last]?.end ?? 0;
   const aged = AGED.test(plainOf(text.slice(end, end + 12)));
@@ -310,6 +358,10 @@ function ruleOf(
   if (first === OTHER && near !== undefined && word.gap === " " && KIN.has(near.plain) && !headline) return { name: "kin", last };
   if (first.last === "yes" && !headline && (role || (acts && !word.opens)) && !PLACE.has(word.plain))
     return { name: "family name", last };
+  if (asked && first === OTHER && behind?.gap === " " && ASKED_TO.has(behind.plain) && !PLACE.has(word.plain) && !headline) {
+    const rest = words.slice(last + 1, last + 10).filter(({ sentence }) => sentence === word.sentence);
+    if (!isDrug(word.plain) && rest.some(({ plain }) => isIllness(plain) || plain === "earn")) return { name: ASKED, last };
+  }
   return undefined;
 }
 

@@ -1,9 +1,9 @@
+import { isDrug, isIllness } from "./health-words.ts";
 import { languageOf, type ProseLanguage } from "./language.ts";
-import type { ProseSpan } from "./persons.ts";
+import { ASKED, type ProseSpan } from "./persons.ts";
 import { plainOf, unelided, type Word } from "./words.ts";
 
 const setOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
-const anyOf = (text: string): RegExp => new RegExp(`^(?:${text.trim().replace(/\s+/g, "|")})$`);
 
 /** The commonest words, which are of no category: most words of a text are among them. */
 const SAYS_NOTHING = setOf(
@@ -47,27 +47,10 @@ interface Subject {
   readonly claims?: RegExp;
   /** Sentences that mean something else. */
   readonly unless?: RegExp;
+  /** It counts only where a question asks about somebody by name. */
+  readonly asked?: true;
 }
 
-// --- Health: chapters of ICD-10, stems of the International Nonproprietary Names (WHO) for drugs.
-
-/** Organs and tissues of medicine's Greek and Latin; with a suffix of disease they name one in all these languages. */
-const ROOTS =
-  "arthr|oste|bronch|pneum|hepat|gastr|enter|col|cyst|mening|pancreat|nephr|neur|tendin|sinus|conjunctiv|appendic|encephal|ot|rhin|phleb|thromb|vascul|myel|my|spondyl|derm|dermat|tonsill|laryng|pharyng|prostat|vagin|end|peri|card|cardi|endocardi|pericardi|myocardi|divertikul|diverticul|thyr|thyroid|lymph|blephar|fibr|cirrh|scler|skler|stenos|thrombo|tubercul|psych|neuro|endometri|psori|cystic fibr|alveol|kyph|scoli|lord|nekr|necr|mukoviszid";
-const DISEASE = new RegExp(
-  `^(?:\\w{0,8})?(?:${ROOTS})o?(?:itis|itides|ite|iti|itide|ites|itida|osis|oses|ose|osi|osen|iasis|iase|iasi)$|(?:aemia|emia|amie|emie|aemie)$|(?:carcin|sarc|lymph|melan|glauc|blast|aden|fibr|my|gli|mesotheli|neur)om(?:a|as|e|i|en|es|ata)?$|alg(?:ia|ie|ien|ias)$|(?:cardiomy|neur|nephr|retin|encephal|arthr|my|angi)opat(?:hy|hie|ia)$|pleg(?:ia|ie)$|phren(?:ia|ie|ic)$|^(?:mast|hyster|append|vas|tonsill|colect|lump|thyroid)ectom(?:y|ie|ia)$`,
-);
-const DISEASE_NOT = setOf(
-  "academia bohemia premia biochemie nostalgia nostalgie chemie akademie academie limosine diploma aroma genoma bohemie boheme alchemie polemie",
-);
-const ILL = anyOf(
-  `diabet\\w* zuckerkrank asthm\\w* astma asma cancers? tumou?rs? tumeurs? tumores? krebs \\w{3,}krebs cancer cancere cancro kanker \\w{3,}kanker metasta\\w+ depress(?:ion|ions|ionen|ed|ive|iv|ione|ao) depresion depressie hypertens\\w+ hipertens\\w+ ipertens\\w+ bluthochdruck hochdruck bloeddruk
-  epileps\\w+ epilep\\w+ migraines? migran\\w* emicrania migrane enxaqueca hiv vih aids sida copd adhd adhs tdah autis\\w+ parkinson(?:'s)? alzheimer(?:'s)? dementia demenz demencia demenza dementie sclerosis sklerose sclerose esclerosis esclerose sclerosi schizophren\\w+ esquizofren\\w+ schizofren\\w+ bipolar bipolaire anorexi\\w+ bulimi\\w+ alcoholi[cs]\\w* alkoholiker\\w* addict(?:ed|ion) drogensuchtig alkoholabhangig lupus crohn(?:'s)? colitis psoriasis psoriase eczema ekzem eksem leuk\\w*mi\\w* leucem\\w+ leucemie stroke schlaganfall ictus infarct\\w* infarkt herzinfarkt infarctus infarto beroerte angina arrhythmi\\w+ fibrillation
-  pregnan(?:t|cy|cies) schwanger schwangerschaft enceinte grossesse embarazad[ao] embarazo incinta gravidanza gravida gravidez zwanger zwangerschap miscarri\\w+ fehlgeburt abortion ivf chemo\\w* chimio\\w* quimio\\w* dialys\\w+ dialisis biops\\w+ transplant\\w* hospitali[sz]ed krankgeschrieben krankschreibung burnout burn-out insomni\\w* ptsd suicid\\w+ selbstmord\\w* overdose\\w* seizures? concussion hernia ulcers? gout gicht gotta rheuma\\w* reuma\\w* arthros\\w+ artros\\w+ arthrit\\w+ artrit\\w+ bronchit\\w+ bronquit\\w+ hepatit\\w+ pneumoni\\w+ neumonia polmonite pneumonie lungenentzundung longontsteking tuberculos\\w+ tuberkulose syphilis chlamydia herpes gonorrh\\w+ coeliac celiac thyroid obes(?:e|ity) covid(?:-19)? influenza fracture[ds]? wheelchair rollstuhl schwerbehindert\\w* behindert behinderung handicape\\w* disability incontinen\\w+ infertil\\w+ menopaus\\w+ endometriosis endometriose tumor malaria anemi\\w+ anaemi\\w+ anamie allerg(?:ic|y|ies|ie|ia|isch) unfruchtbar antidepress\\w+ psychosis psychose anxiety angststorung magersucht`,
-);
-const DRUG =
-  /^(?:[a-z]{3,}(?:sartan|statine?|azepam|oxetine?|prazole?|prazolo|cillin[ae]?|mycin[ae]?|gliptine?|formine?|afil|conazole?|cyclin[ae]?|dronate|floxacine?|gliflozin[ae]?|lukast|parin[ae]?|setron|triptan|vudine?|tinib|zumab|limumab|ximab|mumab|vir|thiazide?|olol|dipine?|dipino|pidem|idone?|zapine?|tiapine?|trexate?|trexat|trexaat|trexato|traline?|alopram|profene?|profeno|thyroxine?|farine?|farin)|[a-z]{2,}(?:pril|prilo)|insulin[ae]?|ritalin|prozac|xanax|valium|lithium|aspirin[ae]?|paracetamolo?|morphine?|morphium|methadone?|cortisone?|prednison(?:e|a|on)?|prednisolone?)$/;
-const DRUG_NOT = setOf("april reservoir avoir savoir devoir pouvoir elixir souvenir contro patrol control protocol petrol");
 const MEDICAL =
   /\b(?:diagnos\w+|(?:doctor|gp|physician|oncologist) (?:says|said|thinks|confirmed)|dx|rx|hx|prescri\w+|present(?:s|ed) with|complain(?:s|ed|ing) of|admitted (?:with|for)|treated (?:with|for)|suffer(?:s|ed|ing)? (?:from|with)|started on|hospital\w*|test(?:ed)? positive|came back positive|pt|b\.?i\.?d|t\.?i\.?d|leidet (?:\w+ ){0,4}an|diagnostiz\w+|erkrank\w+|verschrieb\w+|in behandlung|souffre|atteinte? d|traitement|prescrit\w*|padece|sufre|diagnosticar\w*|diagnosticad\w+|recetad\w+|soffre|affett[oa] d|prescritt\w+|assume|sofre|receitad\w+|lijdt aan|vastgesteld|voorgeschreven|behandeld)\b/;
 
@@ -77,10 +60,10 @@ const SUBJECTS: readonly Subject[] = [
   {
     entity: "HEALTH_DATA",
     rule: "illness",
-    word: (plain) => ILL.test(plain) || (plain.length > 5 && DISEASE.test(plain) && !DISEASE_NOT.has(plain)),
+    word: isIllness,
     claims: MEDICAL,
   },
-  { entity: "HEALTH_DATA", rule: "drug", word: (plain) => DRUG.test(plain) && !DRUG_NOT.has(plain), claims: MEDICAL },
+  { entity: "HEALTH_DATA", rule: "drug", word: isDrug, claims: MEDICAL },
   {
     entity: "HEALTH_DATA",
     rule: "course of treatment",
@@ -89,6 +72,15 @@ const SUBJECTS: readonly Subject[] = [
         plain,
       ),
     with: /\b(?:in hospital|had surgery|off sick|out sick|sick leave|kidney failure|heart failure|liver failure|organ failure|(?:eating|panic|anxiety|personality) disorder|seeing a (?:therapist|psychiatrist)|ist krank|krankenhaus|en arret maladie|baja medica|in malattia|ziekteverlof)\b/,
+  },
+  {
+    entity: "HEALTH_DATA",
+    rule: "health asked for",
+    asked: true,
+    word: (plain) =>
+      /^(?:medications?|medicines?|meds|pills|drugs|diagnos\w+|symptoms?|illness(?:es)?|diseases?|ill|sick|healthy|sober|vaccinated|tested|therapy|treatment|doctor|medikamente?|tabletten|krankheit(?:en)?|krank|gesund|geimpft|arzt|medicaments?|maladies?|malade|vaccinee?|medicamentos?|medicinas?|enfermedad(?:es)?|enferm[oa]|vacunad[oa]|farmac[oi]|medicin[ae]|malatti[ae]|malat[oa]|vaccinat[oa]|remedios?|doencas?|doente|vacinad[oa]|medicijnen?|pillen|ziektes?|ziek|gevaccineerd)$/.test(
+        plain,
+      ),
   },
   {
     entity: "RELIGION",
@@ -170,6 +162,9 @@ const PAID_BY_TIME =
 const NOT_PAY =
   /\b(?:average|median|minimum|bands?|range|typical|durchschnitt\w*|moyen\w*|medio|media|gemiddeld\w*|invoice|order|budget|revenue|company makes|sales)\b/;
 
+/** Questions how much somebody gets. */
+const HOW_MUCH = /\b(?:how much|what|wie ?viel|was|combien|quel(?:le)?|cuanto|que|quanto|quale?|hoeveel|wat)\b/;
+
 const PAYS = "pay";
 const NOTHING: readonly (Subject | typeof PAYS)[] = [];
 /** What words were found to mean: texts say the same few thousand words again and again. Begun anew when full. */
@@ -203,25 +198,28 @@ export function subjectsIn(text: string, words: readonly Word[], persons: readon
   const language = languageOf(words);
   const own = PRONOUNS[language];
   const names = persons.map(({ start }) => start);
+  const askedFor = persons.filter(({ rule }) => rule === ASKED).map(({ start }) => start);
   const seen = new Map<number, Sentence>();
   for (const { subject, word, at } of hits) {
     let sentence = seen.get(word.sentence);
     if (sentence === undefined) {
-      sentence = sentenceAt(text, words, at, own, names);
+      sentence = sentenceAt(text, words, at, own, names, askedFor);
       seen.set(word.sentence, sentence);
     }
-    const { plain, somebody, general } = sentence;
+    const { plain, somebody, asked, general } = sentence;
     if (subject === PAYS) {
       const paid =
         AMOUNT.test(plain) &&
         somebody &&
         !NOT_PAY.test(plain) &&
         (!WEAK_PAY.test(unelided(word.plain)) || PAID_BY_TIME.test(plain));
-      if (paid) found.push({ entity: "SALARY", rule: "pay and amount", start: word.start, end: word.end });
+      if (paid || (asked && HOW_MUCH.test(plain)))
+        found.push({ entity: "SALARY", rule: "pay and amount", start: word.start, end: word.end });
       continue;
     }
     const claimed = subject.claims?.test(plain) === true;
-    if (general && !(claimed && somebody)) continue;
+    if (subject.asked === true && !asked) continue;
+    if (general && !asked && !(claimed && somebody)) continue;
     if (subject.unless?.test(plain) === true || subject.with?.test(plain) === false) continue;
     if (!somebody && !claimed) continue;
     found.push({ entity: subject.entity, rule: subject.rule, start: word.start, end: word.end });
@@ -234,6 +232,8 @@ interface Sentence {
   readonly plain: string;
   /** It is about one person. */
   readonly somebody: boolean;
+  /** It asks about somebody by name. */
+  readonly asked: boolean;
   /** It is about everybody. */
   readonly general: boolean;
 }
@@ -261,6 +261,7 @@ function sentenceAt(
   at: number,
   own: ReadonlySet<string>,
   names: readonly number[],
+  askedFor: readonly number[],
 ): Sentence {
   const number = words[at]?.sentence ?? 0;
   let from = at;
@@ -282,5 +283,7 @@ function sentenceAt(
   const previous = words[before]?.sentence;
   while (before > 0 && from - before < LONGEST && words[before - 1]?.sentence === previous) before--;
   const somebody = about(from, to) || (from > 0 && about(before, from - 1) && !GENERAL.test(plain));
-  return { plain, somebody, general: GENERAL.test(plain) };
+  const last = words[to]?.end ?? 0;
+  const asked = (askedFor[firstFrom(askedFor, start)] ?? last) < last;
+  return { plain, somebody, asked, general: GENERAL.test(plain) };
 }
