@@ -305,3 +305,39 @@ describe("a table is meant by what code makes of its name", () => {
     );
   });
 });
+
+describe("what only looks like a query or like a table's name raises nothing", () => {
+  const ordinary = classifierKnowing({
+    people: { tier: "RESTRICTED" },
+    music: { tier: "RESTRICTED" },
+    vault7: { tier: "RESTRICTED" },
+  });
+  test.each([
+    "awk '{print $1}'",
+    "awk '{print $1}' file.txt",
+    "FROM node:22",
+    "FROM node:22-alpine AS build\nWORKDIR /app\nRUN npm ci",
+    "FROM --platform=linux/amd64 registry.example.org/team/img:1.2 AS x",
+    "# syntax=docker/dockerfile:1\nARG V=1\nFROM debian@sha256:abcdef0123\nRUN apt-get update && \\\n  apt-get install -y curl",
+    "People like music",
+    "We love people and their music.",
+    "db.session.query(User)",
+    "session.query(colours).filter(colours.id == 1).all()",
+  ])("%s", (text) => expect(["PUBLIC", "INTERNAL"]).toContain(ordinary(text).tier));
+
+  test.each([
+    "FROM vault7",
+    "FROM vault7\nRUN x",
+    "FROM vault7:22 SELECT a",
+    "FROM node:22; select a from vault7",
+    "FROM node:22\nselect a from vault7",
+    'FROM node:22\nRUN psql -c "select a from vault7"',
+    "session.query(sql)",
+    "session.query(SQL_ALL)",
+    "conn.query(Sql)",
+    "session.query(vault7)",
+    "show me the music",
+    "list people",
+    "music | head",
+  ])("and opens no hole: %s", (text) => expect(ordinary(text).tier).toBe("RESTRICTED"));
+});

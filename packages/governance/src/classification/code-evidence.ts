@@ -20,7 +20,7 @@ const DOTTED = /[\p{L}_][\p{L}\p{N}_$]*(?:\.[\p{L}_][\p{L}\p{N}_$]*){1,3}/gu;
 const CODE = /[{}[\]|<>$\\]|\w\.\w+\s?[([]|^\s*\w+\.\w+\s*$|\s--?\w/;
 /** Words of sentences. */
 const PLAIN =
-  /\b(?:a|in|of|on|for|with|is|how|what|who|when|why|where|does|did|do|can|could|should|would|will|it|i|me|der|die|das|ein|eine|und|ist|le|la|les|un|une|et|est|el|los|una|y|es|il|che)\b/gi;
+  /\b(?:a|in|of|on|for|with|is|how|what|who|when|why|where|does|did|do|can|could|should|would|will|it|i|me|we|you|they|he|she|him|us|are|was|were|have|has|had|be|been|like|likes|love|loves|want|wants|need|needs|not|never|always|but|because|so|very|too|der|die|das|ein|eine|und|ist|le|la|les|un|une|et|est|el|los|una|y|es|il|che)\b/gi;
 /** Requests, and what tables are called in them. */
 const ASKS =
   /\b(?:tables?|datasets?|data ?sets?|collections?|views?|schemas?|databases?|topics?|buckets?|index)\b|^\s*(?:please\s+|can you\s+)?(?:show|list|give|fetch|get|read|print|send)\b|\b(?:dump|export|download|query|select|copy|unload|truncate)\b/i;
@@ -87,7 +87,8 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
   for (const [path, , quoted] of text.matchAll(PATH)) {
     if (names.size > MAX_NAMES) break;
     const name = (quoted ?? path).trim();
-    if (/\p{L}/u.test(name) && !/\s\S*\s\S*\s/.test(name)) names.add(name);
+    // A blank in braces is a program's (`awk '{print $1}'`), and no name's.
+    if (/\p{L}/u.test(name) && !/\s\S*\s\S*\s|[{}][^{}]*\s[^{}]*[{}]/.test(name)) names.add(name);
   }
   for (const [name] of text.matchAll(DOTTED)) {
     if (names.size > MAX_NAMES) break;

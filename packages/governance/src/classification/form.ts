@@ -12,6 +12,23 @@ export function beginsLikeSql(text: string): boolean {
   return SQL_START.test(text.replace(/^(?:\s*--[^\n]*\n|\s*\/\*[^*]{0,2000}\*\/|\s*;|\ufeff)+/, ""));
 }
 
+/** The first line that tells a Dockerfile from a query: an image with its tag, digest or platform, which no database takes for a table's name. */
+const IMAGE =
+  /^(?:\s*(?:#[^\n]{0,400}|ARG\s[^\n]{1,400})?\n){0,50}\s*FROM\s{1,9}(?:--platform=\S{1,100}\s{1,9})?[\w.$][\w./${}-]{0,200}(?::[\w][\w.${}-]{0,128}|@sha256:[0-9a-f]{6,64}|(?=\s{1,9}(?:AS\s{1,9}[\w.-]{1,60}\s{0,9})?\n))(?:\s{1,9}AS\s{1,9}[\w.-]{1,60})?\s{0,9}(?:\n|$)/;
+/** What lines of one begin with. */
+const INSTRUCTION =
+  /^\s*(?:FROM|RUN|CMD|LABEL|MAINTAINER|EXPOSE|ENV|ADD|COPY|ENTRYPOINT|VOLUME|USER|WORKDIR|ARG|ONBUILD|STOPSIGNAL|HEALTHCHECK|SHELL)\s/;
+
+/** True for a Dockerfile: what stands in it that is a query is found as in any code. */
+export function isDockerfile(text: string): boolean {
+  if (!/^\s*(?:#|ARG\s|FROM\s)/.test(text) || !IMAGE.test(text)) return false;
+  const lines = text
+    .replace(/\\[ \t]*\n/g, " ")
+    .split("\n")
+    .filter((line) => /^\s*[^#\s]/.test(line));
+  return lines.every((line) => INSTRUCTION.test(line));
+}
+
 /** SQL in quotes inside another text: source code, a log line, a procedure call. Only texts that begin like a whole statement. */
 export function quotedSql(text: string): string[] {
   return [...text.matchAll(QUOTED_SQL)].slice(0, MAX_QUOTED).map((match) => match[2] ?? "");

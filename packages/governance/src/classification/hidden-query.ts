@@ -47,9 +47,14 @@ const FORMS: readonly RegExp[] = [
   /\b(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r|openssl\s+(?:base64|enc)\s[^|\n]{0,100}-d)\b[^\n]{0,400}\|\s*(?:sudo\s+)?\w/,
 ];
 
+/** SQLAlchemy: a class by its name, or a table whose rows are chosen by the methods that only such a query has. */
+const ENTITIES =
+  /\bsession\s*\.\s*query\(\s*(?:[A-Z][a-z]\w{0,60}\s*[,)]|[a-z]\w{0,60}\s*\)(?=\s*\.\s*(?:filter(?:_by)?|join|outerjoin|order_by|group_by|options|with_entities|get|first|one(?:_or_none)?|count|all|limit)\())/g;
+
 /** Evidence of a query that is run and that the text does not show: it may be any, so that it counts as the highest tier. */
 export function hiddenQueryEvidence(text: string, policy: TierPolicy): Evidence[] {
-  if (!FORMS.some((form) => form.test(text))) return [];
+  const code = text.replace(ENTITIES, " ");
+  if (!FORMS.some((form) => form.test(code))) return [];
   const reason = "a query is run that the text does not show";
   return [unread(policy, reason)];
 }

@@ -8,7 +8,7 @@ import type { SchemaOf } from "../sql/types.ts";
 import { namedEvidence } from "./code-evidence.ts";
 import { codeStrings } from "./code-strings.ts";
 import { type Evidence, unexplained } from "./evidence.ts";
-import { beginsLikeSql } from "./form.ts";
+import { beginsLikeSql, isDockerfile } from "./form.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { type Catalogue, sqlEvidence } from "./sql-evidence.ts";
@@ -56,7 +56,7 @@ export function readSql(context: SqlContext, text: string, dialect?: string, dep
   const { sql } = context;
   // Other texts, however long, cost one look at how they begin.
   const opens = (beginning: string) => COMMENT.test(beginning) || TEMPLATE.test(beginning) || beginsLikeSql(beginning);
-  if (sql === undefined || !beginningsOf(text).some(opens)) return undefined;
+  if (sql === undefined || !beginningsOf(text).some(opens) || isDockerfile(text)) return undefined;
   const filled = filledTemplates(text);
   const filledReadings = new Set(readingsOf(filled, dialect));
   const readings = [...new Set([...filledReadings, ...(filled === text ? [] : readingsOf(text, dialect))])];

@@ -203,15 +203,16 @@ function isAskedAbout(text: string, words: readonly Word[], at: number): boolean
   const sentence = words[at]?.sentence;
   let from = at - 1;
   while (from > 0 && TITLES.has(words[from]?.plain ?? "") && words[from]?.sentence === sentence) from--;
-  const before = words[from];
-  const behind = words[at + 1];
-  const verb = before !== undefined && before.sentence === sentence && ASKS_OF.has(before.plain);
-  const turned = behind !== undefined && behind.sentence === sentence && /^[\w]+-t?-?(?:il|elle)$/.test(behind.plain);
-  if (!verb && !turned) return false;
-  if (turned || before?.opens === true) return true;
+  const [before, behind] = [words[from], words[at + 1]].map((word) => (word?.sentence === sentence ? word : undefined));
+  if (behind !== undefined && /^\w+-(?:t-)?(?:il|elle)$/.test(behind.plain)) return true;
+  const verb = before !== undefined && ASKS_OF.has(before.plain);
+  if (verb && before.opens) return true;
+  // `Giovanni ha l'asma?`
+  if (!verb && !(behind !== undefined && (ASKS_OF.has(behind.plain) || BY_PEOPLE.has(behind.plain)))) return false;
   let last = at;
   while (last - at < LONGEST_QUESTION && words[last + 1]?.sentence === sentence) last++;
-  return /^\s{0,2}\?/.test(text.slice(words[last]?.end ?? 0, (words[last]?.end ?? 0) + 3));
+  const end = words[last]?.end ?? 0;
+  return /^\s{0,2}\?/.test(text.slice(end, end + 3));
 }
 
 /** Index of the last word that a name beginning at `from` may reach to: capitals and particles apart by blanks, and initials. */
@@ -352,7 +353,7 @@ function ruleOf(
     !headline &&
     !PLACE.has(word.plain) &&
     (acts || (object && near?.plain !== "to" && near?.plain !== "in")) &&
-    !word.opens
+    (!word.opens || asked)
   )
     return { name: "first name", last };
   if (first === OTHER && near !== undefined && word.gap === " " && KIN.has(near.plain) && !headline) return { name: "kin", last };
