@@ -54,7 +54,7 @@ export {
   MASK_PATH,
   maskDecision,
 } from "./decision-log/decision-event.ts";
-export { type EnforcedSql, enforceSql, MAX_ENFORCED_SQL, tablesOfQuery } from "./enforce/enforce-sql.ts";
+export { type EnforcedSql, enforceSql, MAX_ENFORCED_SQL, type QueryReads, queryReads } from "./enforce/enforce-sql.ts";
 export {
   type Enforcement,
   type EnforcementTask,
@@ -62,6 +62,7 @@ export {
   type QueryTask,
   type SqlEnforcer,
 } from "./enforce/enforcement-task.ts";
+export { type QueriedTable, queriedCatalogue } from "./enforce/queried-catalogue.ts";
 export { tableQuery, tableView } from "./enforce/table-query.ts";
 export {
   type ColumnMask,

@@ -3,6 +3,7 @@ import {
   type ConfiguredRecogniser,
   type Enforcement,
   governanceError,
+  type QueryReads,
   type Redacted,
   type Redactor,
   type SqlEnforcer,
@@ -101,10 +102,10 @@ export function openClassifierThreads(options: ClassifierThreadsOptions, setting
       }
     },
     redact: async (task, owner) => done<Redacted>(writeRedaction(task), owner, "the text could not be redacted"),
-    async tablesOf(task, owner) {
+    async reads(task, owner) {
       checkArgument("task", task, "object");
       const { sql, dialect } = task;
-      return (await done<{ tables: string[] }>(writeEnforcement({ sql, dialect }), owner, UNREAD)).tables;
+      return done<QueryReads>(writeEnforcement({ sql, dialect }), owner, UNREAD);
     },
     enforce: async (task, owner) => done<Enforcement>(writeEnforcement(task), owner, UNREAD),
     state: pool.state,

@@ -39,8 +39,8 @@ describe("queries in classifier threads", () => {
     for (const each of tasks) {
       const { sql, dialect } = each;
       expect(await outcome(() => threads.enforce(each, "acme"))).toEqual(await outcome(() => enforceTask(parser, each)));
-      expect(await outcome(() => threads.tablesOf(each, "acme"))).toEqual(
-        await outcome(() => enforceTask(parser, { sql, dialect }).tables),
+      expect(await outcome(() => threads.reads(each, "acme"))).toEqual(
+        await outcome(() => enforceTask(parser, { sql, dialect })),
       );
     }
   });
@@ -48,7 +48,7 @@ describe("queries in classifier threads", () => {
   test("are refused without a parser, by the code that says so", async () => {
     const bare = openClassifierThreads({ threads: 1 }, { ...settings, sql: false });
     const [query] = tasks as [EnforcementTask];
-    await expect(bare.tablesOf(query, "acme")).rejects.toMatchObject({ code: "service_unavailable" });
+    await expect(bare.reads(query, "acme")).rejects.toMatchObject({ code: "service_unavailable" });
     await expect(bare.enforce(query, "acme")).rejects.toMatchObject({ code: "service_unavailable" });
     await bare.close();
   });
@@ -68,7 +68,7 @@ describe("queries in classifier threads", () => {
 
   test("of a thread that is ended are classification_failed, and never what they were", async () => {
     const ended = openClassifierThreads({ threads: 1 }, settings);
-    const waiting = [ended.enforce(tasks[0] as EnforcementTask, "acme"), ended.tablesOf(tasks[0] as EnforcementTask, "acme")];
+    const waiting = [ended.enforce(tasks[0] as EnforcementTask, "acme"), ended.reads(tasks[0] as EnforcementTask, "acme")];
     const refused = Promise.allSettled(waiting);
     await ended.close();
     for (const each of await refused)

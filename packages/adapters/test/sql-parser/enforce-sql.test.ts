@@ -1,5 +1,5 @@
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { ENFORCED_DIALECTS, enforceSql, type TableRules, tablesOfQuery } from "@seneschal/governance";
+import { ENFORCED_DIALECTS, enforceSql, queryReads, type TableRules } from "@seneschal/governance";
 import { describe, expect, test } from "vitest";
 
 const parser = await openSqlParser();
@@ -33,7 +33,7 @@ describe("queries that show what the rules let through", () => {
     expect(tables).toEqual(["orders"]);
     expect(safe.match(/FROM orders WHERE "region" IN \('EU'\) OFFSET 0\)/g)).toHaveLength(8);
     expect(safe.match(/\borders\b/g)?.length).toBe(8 + 7);
-    expect(tablesOfQuery(parser, sql, "postgres")).toEqual(["orders"]);
+    expect(queryReads(parser, sql, "postgres").tables).toEqual(["orders"]);
   });
 
   test("names are folded as the database folds them", () => {

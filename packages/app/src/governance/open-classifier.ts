@@ -41,7 +41,7 @@ export function openClassifier(
   return {
     ...classifierInThread({ policy, recognisers: all, ...(sql === undefined ? {} : { sql }) }),
     readSql: async (question) => (sql === undefined ? null : readLineageSql(sql, question)),
-    tablesOf: async (task) => enforceTask(sql, { sql: task.sql, dialect: task.dialect }).tables,
+    reads: async (task) => enforceTask(sql, { sql: task.sql, dialect: task.dialect }),
     enforce: async (task) => enforceTask(sql, task),
     redact: async (task) => redactTask(task, { policy, recognisers: all, crypto: nodeCrypto, random: systemRandom }),
   };

@@ -8,6 +8,7 @@ describe.each(servers)("queries with the obligations of their decision on %s", (
     for (const [resource, columns] of [
       ["orders", { id: "INTERNAL", region: "INTERNAL", ssn: "RESTRICTED", dept: "INTERNAL" }],
       ["shop/refunds", { id: "INTERNAL", region: "INTERNAL" }],
+      ["shop/plain", { id: "PUBLIC", salary: "PUBLIC", rolname: "PUBLIC", note: "PUBLIC" }],
     ] as const) {
       const described = Object.fromEntries(Object.entries(columns).map(([name, tier]) => [name, { tier, tags: [] }]));
       const { status } = await rig.call("admin", "PUT", `/api/v1/resources/${encodeURIComponent(resource)}`, {
@@ -57,6 +58,61 @@ describe.each(servers)("queries with the obligations of their decision on %s", (
       expect([status, body.error?.details.field ?? body.error?.details.issues]).toEqual([400, expect.anything()]);
       expect((await enforce({ sql })).body.allowed).toBe(false);
     }
+  });
+
+  describe("the columns that a query names are judged, and not the table alone", () => {
+    const judged = async (sql: string, more: object = {}) => {
+      const { status, body } = await enforce({ sql, ...more });
+      expect([sql, status]).toEqual([sql, 200]);
+      return [body.allowed, body.classification.tier];
+    };
+    test.each([
+      "SELECT id FROM orders",
+      "SELECT o.region, count(*) FROM orders o GROUP BY o.region",
+      "SELECT dept FROM orders WHERE id > 5 ORDER BY region",
+      "WITH c AS (SELECT id, dept FROM orders) SELECT c.dept FROM c WHERE c.id = 1",
+    ])("of a table with a sensitive one: %s", async (sql) => expect(await judged(sql)).toEqual([true, "INTERNAL"]));
+
+    test.each([
+      "SELECT ssn FROM orders",
+      "SELECT id FROM orders WHERE ssn = '1'",
+      "SELECT id FROM orders ORDER BY SSN",
+      "SELECT region FROM orders GROUP BY region HAVING min(ssn) = '1'",
+      "SELECT * FROM orders",
+      "SELECT o.* FROM orders o",
+      "SELECT o FROM orders o",
+      "SELECT orders FROM orders",
+      "SELECT count(o) FROM orders o",
+      "SELECT id FROM (SELECT id, ssn AS x FROM orders) y WHERE x = '1'",
+      "SELECT id FROM shop_refunds r WHERE EXISTS (SELECT 1 FROM orders WHERE orders.ssn = '1')",
+      'SELECT "ssn" FROM orders',
+      "SELECT row_number() OVER (ORDER BY ssn) FROM orders",
+      "SELECT a.id FROM orders a JOIN orders b USING (ssn)",
+      "SELECT CASE WHEN id = 1 THEN ssn ELSE dept END FROM orders",
+      "SELECT count(*) FROM orders",
+    ])("all that it may show: %s", async (sql) =>
+      expect(await judged(sql, { resources: { shop_refunds: "shop/refunds" } })).toEqual([false, "RESTRICTED"]),
+    );
+
+    test("a view shows all columns, and a filter tells of its own", async () => {
+      const sql = "SELECT id FROM orders";
+      expect(await judged(sql, { view_schema: "safe" })).toEqual([false, "RESTRICTED"]);
+      const filtered = { transformations: [{ type: "row_filter", column: "ssn", equals: "1" }] };
+      expect(await judged(sql, filtered)).toEqual([false, "RESTRICTED"]);
+    });
+
+    test.each([
+      ["SELECT id FROM pg_authid", "pg_authid", "RESTRICTED"],
+      ["SELECT note FROM mysql.user", "mysql.user", "RESTRICTED"],
+      ["SELECT salary FROM hr_payroll", "hr_payroll", "PROPRIETARY"],
+      ["SELECT * FROM hr_payroll", "hr_payroll", "PROPRIETARY"],
+      ["SELECT * FROM hospital_patients", "hospital_patients", "RESTRICTED"],
+    ])(
+      "what the caller says of a table that nobody registered makes it no less than its names do: %s",
+      async (sql, table, tier) => expect((await judged(sql, { resources: { [table]: "shop/plain" } }))[1]).toBe(tier),
+    );
+    test("and says what it stands for where these say nothing", async () =>
+      expect(await judged("SELECT id FROM pages", { resources: { pages: "shop/plain" } })).toEqual([true, "INTERNAL"]));
   });
 
   test.each<[string, object]>([

@@ -28,15 +28,73 @@ export function enforceSql(parser: SqlParser, sql: string, dialect: EnforcedDial
   return { sql: checked(parser, dialect, walk.rewritten()), tables: [...walk.tables] };
 }
 
-/** The tables that a query reads, as it names them. Throws as {@link enforceSql} does. */
-export function tablesOfQuery(parser: SqlParser, sql: string, dialect: EnforcedDialect): readonly string[] {
+/** What a query reads. */
+export interface QueryReads {
+  /** As it names them. */
+  readonly tables: readonly string[];
+  /** Every name that may be a column's in it, in lower case, of whichever table; absent where it takes all columns of one. */
+  readonly columns?: readonly string[];
+}
+
+/** The tables that a query reads, and the columns that it names in whatever place. Throws as {@link enforceSql} does. */
+export function queryReads(parser: SqlParser, sql: string, dialect: EnforcedDialect): QueryReads {
   checkArgument("parser", parser, "object");
   checkArgument("sql", sql, "string");
   checkArgument("dialect", dialect, "string");
   const { text, tree } = readQuery(parser, sql, dialect);
   const walk = new Walk(text, dialect, undefined);
   walk.statement(tree);
-  return [...walk.tables];
+  const columns = columnsNamed(tree);
+  return { tables: [...walk.tables], ...(columns === undefined ? {} : { columns: [...columns] }) };
+}
+
+/** The names in a query that may be columns', in lower case; `undefined` where a star or the name of a relation stands for all of one. */
+function columnsNamed(tree: Node): ReadonlySet<string> | undefined {
+  const names = new Set<string>();
+  const relations = new Set<string>();
+  const shown = new Set<string>();
+  let whole = false;
+  const left: unknown[] = [tree];
+  while (left.length > 0) {
+    const node = left.pop();
+    if (node === "Wildcard") whole = true;
+    if (Array.isArray(node)) left.push(...node);
+    if (typeof node !== "object" || node === null || Array.isArray(node)) continue;
+    const { Table: table, Function: called, alias, ...rest } = node as Node;
+    // What a query calls its relations, a join or a derived table has in `alias` too.
+    const given = ((alias as Node | null)?.["name"] as Node | undefined)?.["value"] ?? (alias as Node | null)?.["value"];
+    if (typeof given === "string") relations.add(given.toLowerCase());
+    if (table !== undefined) {
+      const { name, alias: own } = table as { readonly name: { readonly Identifier?: Node }[]; readonly alias?: Node };
+      relations.add(String(name.at(-1)?.Identifier?.["value"]).toLowerCase());
+      left.push({ alias: own });
+    }
+    if (called !== undefined) {
+      const { name, ...parts } = called as { readonly name: { readonly Identifier?: Node }[]; readonly args?: unknown };
+      // `count(*)` shows how many rows there are.
+      const counts = String(name.at(-1)?.Identifier?.["value"]).toLowerCase() === "count";
+      left.push(counts ? withoutStar(parts) : parts);
+    }
+    if ("Wildcard" in rest || "QualifiedWildcard" in rest) whole = true;
+    if (typeof rest["value"] === "string") names.add(rest["value"].toLowerCase());
+    for (const [key, child] of Object.entries(rest)) {
+      // `SELECT o FROM orders o`: its last part may be a relation's.
+      const parts = key === "Identifier" ? [child] : key === "CompoundIdentifier" ? (child as unknown[]) : [];
+      const last = (parts.at(-1) as Node | undefined)?.["value"];
+      if (typeof last === "string") shown.add(last.toLowerCase());
+      left.push(child);
+    }
+  }
+  return whole || [...shown].some((name) => relations.has(name)) ? undefined : names;
+}
+
+/** The parts of a call of which an argument is nothing but a star, without that. */
+function withoutStar(parts: Node): Node {
+  const args = ((parts["args"] as Node | undefined)?.["List"] as Node | undefined)?.["args"];
+  const stars = Array.isArray(args) && args.every((arg) => (arg as Node | null)?.["Unnamed"] === "Wildcard");
+  if (!stars) return parts;
+  const { args: _, ...rest } = parts;
+  return rest;
 }
 
 const LONGEST = 65_536;

@@ -2,7 +2,7 @@ import { CodedError, checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import type { Obligation } from "../evaluate/types.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
-import { enforceSql, MAX_ENFORCED_SQL, tablesOfQuery } from "./enforce-sql.ts";
+import { enforceSql, MAX_ENFORCED_SQL, type QueryReads, queryReads } from "./enforce-sql.ts";
 import { tableView } from "./table-query.ts";
 import { type EnforcedDialect, tableRules } from "./table-rules.ts";
 
@@ -31,22 +31,19 @@ export interface Enforcement {
  * and what takes too long, and with `service_unavailable` without a parser and when `owner`, whose budget it is charged to, has too much waiting: never with a query as it was.
  */
 export interface SqlEnforcer {
-  /** The tables that a query reads, as `tablesOfQuery` tells them. */
-  tablesOf(task: QueryTask, owner: string): Promise<readonly string[]>;
+  /** What a query reads, as `queryReads` tells it. */
+  reads(task: QueryTask, owner: string): Promise<QueryReads>;
   enforce(task: EnforcementTask, owner: string): Promise<Enforcement>;
 }
 
-/** Does a task: carries obligations out, or tells the tables of a query. Throws as {@link SqlEnforcer} says. */
+/** Does a task: carries obligations out, or tells what a query reads. Throws as {@link SqlEnforcer} says. */
 export function enforceTask(parser: SqlParser | undefined, task: EnforcementTask): Enforcement;
-export function enforceTask(parser: SqlParser | undefined, task: QueryTask): { readonly tables: readonly string[] };
-export function enforceTask(
-  parser: SqlParser | undefined,
-  task: QueryTask | EnforcementTask,
-): Enforcement | { readonly tables: readonly string[] } {
+export function enforceTask(parser: SqlParser | undefined, task: QueryTask): QueryReads;
+export function enforceTask(parser: SqlParser | undefined, task: QueryTask | EnforcementTask): Enforcement | QueryReads {
   checkArgument("task", task, "object");
   if (parser === undefined) throw new CodedError("service_unavailable", "no parser of SQL is configured");
   const { sql, dialect } = task;
-  if (!("obligations" in task)) return { tables: tablesOfQuery(parser, sql, dialect) };
+  if (!("obligations" in task)) return queryReads(parser, sql, dialect);
   const rules = tableRules(task.obligations, task.tables);
   const enforced = enforceSql(parser, sql, dialect, rules).sql;
   const { viewSchema } = task;

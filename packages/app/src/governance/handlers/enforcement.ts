@@ -7,6 +7,7 @@ import {
   governanceError,
   MAX_ENFORCED_SQL,
   type OperationVerdict,
+  queriedCatalogue,
 } from "@seneschal/governance";
 import { isCoded } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
@@ -60,7 +61,7 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
         throw error;
       }
     };
-    const names = await recorded(classifier.tablesOf({ sql, dialect }, owner));
+    const { tables: names, columns } = await recorded(classifier.reads({ sql, dialect }, owner));
     // Which of several resources a name means, only the caller can say; no other than those that it may mean.
     const tables = names.map((name) => {
       const named = catalogue.graph.named(name);
@@ -69,11 +70,16 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
         throw governanceError("validation_failed", `resources.${name}: none of what the name may mean`, {
           field: `resources.${name}`,
         });
-      return { name, id: given ?? name, others: given === undefined ? named : [] };
+      const id = given ?? name;
+      return { name, id, ids: given === undefined ? [id, ...named] : [id], registered: named.length > 0 };
     });
-    sources = [...new Set(tables.flatMap(({ id, others }) => [id, ...others]))];
+    sources = [...new Set(tables.flatMap(({ ids }) => ids))];
+    // A view shows all columns, a filter tells of its own.
+    const filters = (asked.transformations ?? []).flatMap(({ column }) => (column === undefined ? [] : [column.toLowerCase()]));
+    const shown = view_schema === undefined && columns !== undefined ? [...columns, ...filters] : undefined;
+    const seen = queriedCatalogue(catalogue, tiers, tables, shown);
     const request = operationRequest({ ...asked, operation_type: "QUERY", source_resources: [...sources] });
-    const verdict = await recorded(evaluateOperation(request, catalogue, policy, tiers, input.now));
+    const verdict = await recorded(evaluateOperation(request, seen, policy, tiers, input.now));
     const { obligations } = verdict;
     let reasoning = `${verdict.allowed ? "Allowed" : "Denied"} by ${verdict.policyName}: ${verdict.reasons.join("; ")}`;
     let enforced: Enforcement | undefined;
