@@ -1,6 +1,7 @@
+import { analyseSql } from "@seneschal/governance";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { classifierKnowing, rankOf } from "./support/registered.ts";
+import { classifierKnowing, parser, rankOf } from "./support/registered.ts";
 
 const classify = classifierKnowing({
   "hr.vault7": { tier: "RESTRICTED" },
@@ -153,4 +154,49 @@ describe("dbt names its tables by ref and source", () => {
   ])("%s is %s", (query, tier) =>
     expect([classify(query).tier, classify(query).reasoning]).toEqual([tier, classify(query).reasoning]),
   );
+});
+
+describe("work grows with the statement, not with the pairs of what is in it", () => {
+  const many = (n: number, of: (i: number) => string) => Array.from({ length: n }, (_, i) => of(i)).join(",");
+  /** Statements whose names stand for all pairs of what they have, or for what stands in them again and again. */
+  const FORMS: readonly (readonly [how: string, write: (n: number) => string])[] = [
+    ["placeholders and tables", (n) => `SELECT ${many(n, (i) => `placeholder__t${i}`)} FROM ${many(n, (i) => `t${i}`)}`],
+    ["columns and tables", (n) => `SELECT ${many(n, (i) => `a${i}`)} FROM ${many(n, (i) => `t${i}`)}`],
+    ["conditions and tables", (n) => `SELECT 1 FROM ${many(n, (i) => `t${i}`)} WHERE 1 IN (${many(n, (i) => `a${i}`)})`],
+    [
+      "placeholders in one another",
+      (n) => `SELECT ${many(n, (i) => `placeholder__t${i}`)} FROM (SELECT ${many(n, (i) => `placeholder__t9${i}`)} FROM t) x`,
+    ],
+    [
+      "columns of a query in another",
+      (n) => `SELECT ${many(n, (i) => `a${i}`)} FROM (SELECT ${many(n, (i) => `a${i}`)} FROM t) x`,
+    ],
+    ["groups", (n) => `SELECT ${many(n, (i) => `placeholder__t${i}`)} FROM t GROUP BY ${many(n, (i) => `placeholder__t${i}`)}`],
+    ["orders", (n) => `SELECT ${many(n, (i) => `placeholder__t${i}`)} FROM t ORDER BY ${many(n, (i) => `placeholder__t${i}`)}`],
+    [
+      "names given to columns",
+      (n) =>
+        `WITH c(${many(n, (i) => `c${i}`)}) AS (SELECT ${many(n, (i) => `a${i}`)}, * FROM ${many(n, (i) => `t${i}`)}) SELECT c1 FROM c`,
+    ],
+    ["sides of a union", (n) => `SELECT ${many(n, (i) => `a${i}`)}, * FROM t UNION SELECT ${many(n, (i) => `b${i}`)}, * FROM u`],
+  ];
+  test.each(FORMS)("%s", (_, write) => {
+    /** What evidence is made of: each input is judged for itself. */
+    const work = (n: number): number => {
+      const { results } = analyseSql(parser.parse(write(n), "generic"));
+      return results.reduce(
+        (sum, { columns, dataset }) => columns.reduce((all, { inputs }) => all + inputs.length, sum + dataset.length),
+        0,
+      );
+    };
+    expect(work(2000)).toBeLessThan(150_000);
+    expect(work(20)).toBeGreaterThan(0);
+  });
+
+  test("what is not followed to its end is of the highest tier", () => {
+    const write = FORMS[1]?.[1] ?? String;
+    expect(classify(write(20)).tier).toBe("INTERNAL");
+    const { tier, reasoning } = classify(write(2000));
+    expect([tier, reasoning]).toEqual(["RESTRICTED", expect.stringContaining("more columns of more tables than are told apart")]);
+  });
 });

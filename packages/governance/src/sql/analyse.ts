@@ -67,9 +67,21 @@ export function analyseSql(
 ): SqlAnalysis {
   checkArgument("statements", statements, "array");
   const analyser = new Analyser(schemaOf, schemas === "complete");
-  for (const statement of statements) analyser.statement(statement as Node);
+  try {
+    for (const statement of statements) analyser.statement(statement as Node);
+  } catch (error) {
+    if (error !== TOO_MUCH) throw error;
+    return new Analyser(schemaOf, false).unreadable("it names more columns of more tables than are told apart");
+  }
   return analyser.analysis();
 }
+
+/** Thrown where names stand for so much that following each costs more than it tells. */
+const TOO_MUCH = new Error("too much to follow");
+
+/** Relations that are looked through for names, and what these stand for beyond one column each: a statement of some ten thousand names of as many tables would be all pairs of them. */
+const MAX_STEPS = 1_000_000;
+const STEPS_OF_AN_INPUT = 16;
 
 class Analyser {
   readonly #schemaOf: SchemaOf;
@@ -92,12 +104,27 @@ class Analyser {
   readonly #prepared = new Set<string>();
   #operation: SqlAnalysis["operation"] = "DEFINE";
   #limited = false;
+  #steps = 0;
   #database: string | undefined;
   #schema: string | undefined;
 
   constructor(schemaOf: SchemaOf, complete: boolean) {
     this.#schemaOf = schemaOf;
     this.#complete = complete;
+  }
+
+  /** What is known of statements of which nothing was followed. */
+  unreadable(reason: string): SqlAnalysis {
+    this.#unread.add(reason);
+    this.#does("READ");
+    return this.analysis();
+  }
+
+  /** Counts work that is not bounded by the length of the text; throws where it becomes too much. */
+  #counted<T extends readonly ColumnInput[] | undefined>(inputs: T, relations = 0): T {
+    this.#steps += Math.max(0, relations - 1) + STEPS_OF_AN_INPUT * Math.max(0, (inputs?.length ?? 0) - 1);
+    if (this.#steps > MAX_STEPS) throw TOO_MUCH;
+    return inputs;
   }
 
   analysis(): SqlAnalysis {
@@ -789,7 +816,7 @@ class Analyser {
       const any = aligned ? [] : [...right.columns.flatMap(({ inputs }) => inputs), ...right.open.map(wholeRow)];
       const columns = left.columns.map((column, i) => ({
         name: column.name,
-        inputs: unique([...column.inputs, ...(aligned ? (right.columns[i]?.inputs ?? []) : any)]),
+        inputs: unique([...column.inputs, ...(aligned ? (right.columns[i]?.inputs ?? []) : this.#counted(any))]),
       }));
       columns.push(...right.columns.slice(columns.length).map(({ name, inputs }) => ({ name, inputs: [...inputs] })));
       const result = { columns, open: [...new Set([...left.open, ...right.open])], dataset: [...left.dataset, ...right.dataset] };
@@ -927,15 +954,11 @@ class Analyser {
   #orderBy(query: Node, scope: Scope, result: Result, columns: readonly ResultColumn[]): readonly ColumnInput[] {
     const kind = ((query["order_by"] ?? {}) as Node)["kind"] as Node | undefined;
     const found: ColumnInput[] = [];
+    const shown: Relation = { names: [], columns: columns.length > 0 ? columns : result.columns, open: [] };
     for (const item of list(kind?.["Expressions"])) {
       const expr = (item as Node)["expr"];
       const position = this.#positional(expr, result.columns);
-      const inner: Scope = {
-        relations: [{ names: [], columns: columns.length > 0 ? columns : result.columns, open: [] }],
-        ctes: scope.ctes,
-        indirect: [],
-        outer: scope,
-      };
+      const inner: Scope = { relations: [shown], ctes: scope.ctes, indirect: [], outer: scope };
       found.push(...indirect(position ?? this.#expr(expr, inner), "SORT"));
     }
     return found;
@@ -1052,7 +1075,7 @@ class Analyser {
       names: name,
       columns: [
         ...defined.map((c) => ({ name: c.name, inputs: this.#member(other, c.path) })),
-        ...columns.map((c) => ({ name: c, inputs: memberOf(other, c) })),
+        ...columns.map((c) => ({ name: c, inputs: memberOf(this.#counted(other), c) })),
         ...[...name, "value"].map((c) => ({ name: c, inputs: other })),
       ],
       open: [],
@@ -1120,7 +1143,7 @@ class Analyser {
       const inputs = unique([...rows, ...owner, ...this.#expr(args["args"], scope).map(transformed)]);
       const names = [aliasName ?? name.toLowerCase()];
       const columns = [
-        ...renames.map((column) => ({ name: column, inputs: memberOf(inputs, column) })),
+        ...renames.map((column) => ({ name: column, inputs: memberOf(this.#counted(inputs), column) })),
         ...[...names, "value"].map((column) => ({ name: column, inputs })),
       ];
       return { names, columns, open: rows.map(({ table: named }) => named), other: inputs };
@@ -1291,12 +1314,12 @@ class Analyser {
   }
 
   #find(scope: Scope, parts: readonly string[]): readonly ColumnInput[] | undefined {
-    return resolve(scope, parts, this.#complete);
+    return this.#counted(resolve(scope, parts, this.#complete), scope.relations.length);
   }
 
   /** Whole rows: of one relation, or of all. */
   #rows(scope: Scope, name: string | undefined): readonly ColumnInput[] {
-    return starred(scope, name?.toLowerCase()).flatMap(rowOf);
+    return this.#counted(starred(scope, name?.toLowerCase()).flatMap(rowOf), scope.relations.length);
   }
 
   /** Notes that the name of a member is not written: one that is built may be any, one that a column or a parameter gives is not explained. */
@@ -1308,7 +1331,7 @@ class Analyser {
   /** Inputs of which only a member is used; a path into what is no column of a table is noted by itself. */
   #member(inputs: readonly ColumnInput[], member: string | undefined): readonly ColumnInput[] {
     if (inputs.length === 0 && member !== undefined) this.#paths.add(member);
-    return memberOf(inputs, member);
+    return memberOf(this.#counted(inputs), member);
   }
 
   #compared(body: Node): void {
@@ -1665,7 +1688,7 @@ function resolve(scope: Scope, parts: readonly string[], complete: boolean): rea
           owner.flatMap((relation) => lookup(relation, parts[1] ?? "")),
           field,
         );
-      const known = at.relations.filter((r) => r.hidden !== true && r.columns.some((c) => same(c.name, parts[0] ?? "")));
+      const known = at.relations.filter((r) => r.hidden !== true && columnsCalled(r, parts[0] ?? "").length > 0);
       if (known.length > 0)
         return memberOf(
           known.flatMap((relation) => lookup(relation, parts[0] ?? "")),
@@ -1674,7 +1697,7 @@ function resolve(scope: Scope, parts: readonly string[], complete: boolean): rea
       continue;
     }
     const visible = at.relations.filter((r) => r.hidden !== true);
-    const known = visible.filter((r) => r.columns.some((column) => same(column.name, field)));
+    const known = visible.filter((r) => columnsCalled(r, field).length > 0);
     if (known.length > 0) return known.flatMap((relation) => lookup(relation, field));
     // Members of an unnested value are meant by their bare names only where no table may have the column.
     const tables = visible.filter((r) => r.open.length > 0);
@@ -1692,7 +1715,7 @@ function resolve(scope: Scope, parts: readonly string[], complete: boolean): rea
 /** True where a relation in sight is known to have a column of that name. */
 function hasColumn(scope: Scope | undefined, name: string): boolean {
   if (scope === undefined) return false;
-  return scope.relations.some((r) => r.columns.some((column) => same(column.name, name))) || hasColumn(scope.outer, name);
+  return scope.relations.some((r) => columnsCalled(r, name).length > 0) || hasColumn(scope.outer, name);
 }
 
 /** Relations that a qualifier means. */
@@ -1712,18 +1735,46 @@ function starred(scope: Scope, qualifier: string | undefined): readonly Relation
 
 /** True where the relation has, or may have, a column of the name. */
 function has(relation: Relation, field: string): boolean {
-  return relation.open.length > 0 || relation.other !== undefined || relation.columns.some((column) => same(column.name, field));
+  return relation.open.length > 0 || relation.other !== undefined || columnsCalled(relation, field).length > 0;
 }
 
 function lookup(relation: Relation, field: string): readonly ColumnInput[] {
-  const known = relation.columns.filter((column) => same(column.name, field));
+  const known = columnsCalled(relation, field);
   if (known.length > 0) return known.flatMap((column) => column.inputs);
   const other = memberOf(relation.other ?? [], field);
   return [...relation.open.map((table) => identity(table, field).inputs[0] as ColumnInput), ...other];
 }
 
-/** All that a relation's row holds. */
+const INDEXES = new WeakMap<readonly ResultColumn[], ReadonlyMap<string, readonly ResultColumn[]>>();
+const NO_COLUMNS: readonly ResultColumn[] = [];
+
+/** The columns of a relation that have a name. A list is looked through once, however often it is asked. */
+function columnsCalled({ columns }: Relation, name: string): readonly ResultColumn[] {
+  let index = INDEXES.get(columns);
+  if (index === undefined) {
+    const made = new Map<string, ResultColumn[]>();
+    for (const column of columns) {
+      const key = column.name.toLowerCase();
+      const same = made.get(key);
+      if (same === undefined) made.set(key, [column]);
+      else same.push(column);
+    }
+    index = made;
+    INDEXES.set(columns, index);
+  }
+  return index.get(name.toLowerCase()) ?? NO_COLUMNS;
+}
+
+const ROWS = new WeakMap<Relation, readonly ColumnInput[]>();
+
+/** All that a relation's row holds; put together once. */
 function rowOf(relation: Relation): readonly ColumnInput[] {
+  const known = ROWS.get(relation) ?? wholeRowOf(relation);
+  ROWS.set(relation, known);
+  return known;
+}
+
+function wholeRowOf(relation: Relation): readonly ColumnInput[] {
   const columns = relation.columns.flatMap((column) => column.inputs).map(transformed);
   return unique([...columns, ...(relation.other ?? []), ...relation.open.map(wholeRow)]);
 }
