@@ -226,6 +226,15 @@ describe("SQL of an event narrows the lineage only where it is read in one way a
     expect(read("CREATE TABLE o AS SELECT a --1, b\n FROM open1", "postgres")?.results.length).toBe(1));
 });
 
+test.each([
+  "SELECT 1 FROM mixed3 WHERE a IN (k9)",
+  "SELECT 1 FROM mixed3 WHERE 'x' IN (a, k9)",
+  "SELECT 1 FROM mixed3 m WHERE 'x' NOT IN (upper(m.k9))",
+  "SELECT 1 FROM mixed3 WHERE (a, 1) IN ((k9, 2))",
+])("a column in a list of values is compared: %s", (query) => has(query, "PROPRIETARY"));
+
+test("and is shown where the comparison is", () => has("SELECT 'x' IN (a, k9) FROM mixed3", "RESTRICTED"));
+
 describe("a method of a column shows the column", () => {
   const METHODS = [
     "ToString()",

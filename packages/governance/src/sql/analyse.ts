@@ -1261,7 +1261,7 @@ class Analyser {
         }
         case "InList":
           for (const item of list(body["list"])) this.#literal(this.#isValue(item), columnName(body["expr"]));
-          return this.#expr(body["expr"], scope).map(transformed);
+          return [...this.#expr(body["expr"], scope), ...this.#expr(body["list"], scope)].map(transformed);
         case "Expr":
         case "Unnamed":
           return this.#expr(value, scope);
