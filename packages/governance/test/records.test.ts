@@ -55,6 +55,8 @@ describe("a message about a patient is health data", () => {
     '[{"fullUrl":"a","resource":{"resourceType": "AllergyIntolerance"}}]',
     "<ClinicalDocument xmlns='urn:hl7-org:v3'><title>x</title></ClinicalDocument>",
     "(0010,0030) DA [19430501]   # 8, 1",
+    "resourceType: Patient\nname: x",
+    "0133101Doe\n0143102Jane\n0173103X1011980",
   ])("%s", (text) => expect(tierOf(text)).toBe("RESTRICTED"));
 });
 

@@ -233,6 +233,8 @@ test.each([
   "SELECT 1 FROM mixed3 WHERE (a, 1) IN ((k9, 2))",
 ])("a column in a list of values is compared: %s", (query) => has(query, "PROPRIETARY"));
 
+test("a file that is copied into a table is read", () => has("COPY open1 FROM '/exports/a.csv'", "RESTRICTED"));
+
 test("and is shown where the comparison is", () => has("SELECT 'x' IN (a, k9) FROM mixed3", "RESTRICTED"));
 
 describe("a method of a column shows the column", () => {

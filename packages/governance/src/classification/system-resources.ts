@@ -15,12 +15,25 @@ const PLAIN =
     " ",
   );
 
-/** A catalogue that knows, besides, the tables of the databases themselves that keep credentials, and values of any table. */
-export function withSystemResources(catalogue: Catalogue, policy: TierPolicy): Catalogue {
+/** What these tables hold; the same for all texts under one policy. */
+const SYSTEM = new WeakMap<TierPolicy, { readonly credentials: KnownResource; readonly samples: KnownResource }>();
+
+function systemResources(policy: TierPolicy) {
+  const known = SYSTEM.get(policy);
+  if (known !== undefined) return known;
   const columns = Object.fromEntries(PLAIN.map((name) => [name, { tier: unclassifiedTier(policy), tags: [] }]));
   const password = policyOf(policy, "PASSWORD");
-  const credentials: KnownResource = { tier: password.tier, tags: password.tags, columns };
-  const samples: KnownResource = { tier: highestTier(policy), tags: [], columns };
+  const made = {
+    credentials: { tier: password.tier, tags: password.tags, columns },
+    samples: { tier: highestTier(policy), tags: [], columns },
+  };
+  SYSTEM.set(policy, made);
+  return made;
+}
+
+/** A catalogue that knows, besides, the tables of the databases themselves that keep credentials, and values of any table. */
+export function withSystemResources(catalogue: Catalogue, policy: TierPolicy): Catalogue {
+  const { credentials, samples } = systemResources(policy);
   return (table) => {
     const known = catalogue(table);
     const name = foldedName(table).replace(/["'`[\]\s]+/g, "");

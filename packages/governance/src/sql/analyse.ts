@@ -678,7 +678,12 @@ class Analyser {
     this.#does("WRITE");
     if (table === undefined) return;
     this.#explain(table["columns"]);
-    this.#outputs.add(this.#qualified(this.#named(table["table_name"])));
+    const to = this.#qualified(this.#named(table["table_name"]));
+    this.#outputs.add(to);
+    const file = (((node["target"] ?? {}) as Node)["File"] as Node | undefined)?.["filename"];
+    if (typeof file !== "string" || file === "") return;
+    this.#inputs.add(file);
+    this.#results.push({ table: to, columns: [], stars: [file], dataset: [] });
   }
 
   /** `COPY INTO @stage FROM ...` moves rows out, `COPY INTO table FROM @stage` brings them in. */

@@ -18,7 +18,7 @@ export const ABBREVIATIONS: readonly (readonly [said: string, means: string])[] 
   ["phn_no phone_no phone_nbr", "phone"],
   ["drv drvr", "driver"],
   ["lic licence licnse", "license"],
-  ["dx dxs diagn", "diagnosis"],
+  ["dx dxs diagn pat_diag patient_diag diag_cd diag_code", "diagnosis"],
   ["med_rec med_rec_no med_rec_num medrec medrecno medrecnum", "medical record"],
   ["dob d_o_b bday b_day birth_dt birthdt bdate brthdt birthdte dobirth", "date of birth"],
   ["pwd passwd pswd pword passwrd passw pwrd psw usrpwd user_pass userpass usr_pass passcode pass_code pass_word", "password"],

@@ -16,7 +16,7 @@ const HEADS =
 
 /** What databases put before and behind a name, and write short: of kinds and parts, of whose it is, of where it is used. */
 const AFFIXES =
-  "amt nbr nmbr nmb nums nrs ident idx descr desc fmt img doc docs cpy bak backup bkp hist histry prod prd test tst dev stg stage uat qa live tbl tab vw stgg lkp dim fact src tgt raw enc crypt cipher hex b64 sha1 sha256 md5 bcrypt digest tok pem der pfx jks json xml csv rec recs rcrd grp seq sess cred creds cert curr cur mnth mth yr yrs wk qtr avg net gross brut brutto netto lordo bruto bruta liquido neto neta mens annuel annuelle fixe port portable perso pers prenom zuname vers nummer numero numer kassen kasse akte akten mitarb kunde kunden arbeitn pat pers hcm sap crm erp plan grant memb fam rel spse dep depend benef";
+  "adr adrs diag amt nbr nmbr nmb nums nrs ident idx descr desc fmt img doc docs cpy bak backup bkp hist histry prod prd test tst dev stg stage uat qa live tbl tab vw stgg lkp dim fact src tgt raw enc crypt cipher hex b64 sha1 sha256 md5 bcrypt digest tok pem der pfx jks json xml csv rec recs rcrd grp seq sess cred creds cert curr cur mnth mth yr yrs wk qtr avg net gross brut brutto netto lordo bruto bruta liquido neto neta mens annuel annuelle fixe port portable perso pers prenom zuname vers nummer numero numer kassen kasse akte akten mitarb kunde kunden arbeitn pat pers hcm sap crm erp plan grant memb fam rel spse dep depend benef";
 
 /** Two letters are a word only beside longer ones. */
 const SHORT = "id no nm cd dt of at ip cc db pw ts fk pk pg nr hr sv rg bp";

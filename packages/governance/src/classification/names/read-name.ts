@@ -68,6 +68,8 @@ function wordsIn(given: string): readonly string[] {
   const word = folded(given);
   if (DENSE.test(word)) return denseWords(word);
   if (MEANS.has(word)) return [word];
+  const hashed = /^(\D{3,})((?:sha|md|aes)\d{1,3})$/.exec(word);
+  if (hashed !== null) return [...wordsIn(hashed[1] ?? ""), hashed[2] ?? ""];
   const number = WITH_DIGITS.test(word) ? null : /^(\D+)(\d+)(\D*)$/.exec(word);
   if (number !== null) {
     const [, before = "", digits = "", after = ""] = number;

@@ -133,7 +133,7 @@ export const WORDS_OF_LANGUAGES: readonly (readonly [means: string, words: Reado
   [
     "national id",
     {
-      de: "personalausweis personalausweisnummer personalausweisnr ausweisnummer ausweisnr sozialversicherungsnummer sozialversicherungsnr rentenversicherungsnummer rentenversnummer sv_nummer rv_nummer",
+      de: "personalausweis personalausweisnummer personalausweisnr ausweisnummer ausweisnr sozialversicherungsnummer sozialversnummer sozialversicherungsnr rentenversicherungsnummer rentenversnummer sv_nummer rv_nummer",
       fr: "numero_securite_sociale numero_de_securite_sociale securite_sociale secu_sociale numero_secu numero_secu_sociale carte_identite carte_d_identite nir cni",
       es: "dni nie cedula cedula_de_identidad curp documento_de_identidad documento_identidad seguridad_social numero_seguridad_social nss rut",
       it: "carta_identita carta_d_identita numero_documento",

@@ -76,4 +76,5 @@ export const prose: readonly Recogniser[] = [
   reads("BIOMETRIC_DATA", "biometrics of a person", 0.6, 0.1),
   reads("GENETIC_DATA", "genetics of a person", 0.6, 0.1),
   reads("ETHNICITY", "descent of a person", 0.6, 0.1),
+  reads("CRIMINAL_RECORD", "record of a person", 0.6, 0.1),
 ];

@@ -83,6 +83,26 @@ const SUBJECTS: readonly Subject[] = [
       ),
   },
   {
+    entity: "CRIMINAL_RECORD",
+    rule: "record asked for",
+    asked: true,
+    word: (plain) =>
+      /^(?:arrest(?:ed|s)|convict(?:ed|ions?)|jailed|imprisoned|prison|felon|verhaftet|vorbestraft|verurteilt|gefangnis|arretee?|condamnee?|prison|detenid[oa]|condenad[oa]|carcel|arrestat[oa]|condannat[oa]|carcere|pres[oa]|prisao|gearresteerd|veroordeeld|gevangenis)$/.test(
+        plain,
+      ),
+  },
+  {
+    entity: "POLITICAL_OPINION",
+    rule: "vote asked for",
+    asked: true,
+    word: (plain) =>
+      /^(?:votes?|voted|voting|republican|democrat|party|gewahlt|wahlt|partei|vote|parti|vota|voto|partido|partito|votato|votou|gestemd|stemt|partij)$/.test(
+        plain,
+      ),
+    with: /\b(?:which party|vote[ds]?|voting|republican|democrat|wahlt|gewahlt|partei|parti|vota\w*|votou|voto|partido|partito|stemt|gestemd|partij)\b/,
+    unless: /\b(?:birthday|christmas|dinner|third|work) party\b/,
+  },
+  {
     entity: "RELIGION",
     rule: "faith",
     word: (plain) =>

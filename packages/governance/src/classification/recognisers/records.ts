@@ -10,6 +10,11 @@ const MESSAGES = "MED[A-Z]{3}|AUFN|ENTL|VERL|RECH|SLLA|SLGA|PLAA|PLGA|ANFM|KOUB|
 const RESOURCES =
   "Patient|RelatedPerson|Observation|Condition|Encounter|Procedure|MedicationRequest|MedicationStatement|MedicationAdministration|MedicationDispense|AllergyIntolerance|DiagnosticReport|Immunization|CarePlan|Claim|ClaimResponse|ExplanationOfBenefit|Coverage|ClinicalImpression|FamilyMemberHistory|ServiceRequest|QuestionnaireResponse|DocumentReference|Composition|Consent";
 
+/** What each of these messages has somewhere. */
+const MAY_HOLD = new RegExp(
+  `(?:${SEGMENTS}|MSH|ISA|UNH|ST|HI|CL[MP]|DMG|NM1|SV[12])[^\\w\\s]|resourceType|0\\d\\d[368]\\d{3}|ClinicalDocument|hl7\\.org|\\(0010,`,
+);
+
 /** Where a line begins, in messages that came from a file or a socket. */
 const LINE = "(?<![^\\r\\n\\v\"'`])";
 
@@ -123,7 +128,16 @@ export const records: readonly Recogniser[] = [
       },
       {
         name: "resource of FHIR",
-        regex: new RegExp(`["']?resourceType["']?\\s{0,4}[:=]\\s{0,4}["'](?:${RESOURCES})["']`, "g"),
+        regex: new RegExp(`["']?resourceType["']?\\s{0,4}[:=]\\s{0,4}["']?(?:${RESOURCES})(?!\\w)`, "g"),
+        score: 0.9,
+      },
+      {
+        // Fields of a patient in xDT (KBV): the length of the line, the number of the field, its value.
+        name: "field of xDT",
+        regex: new RegExp(
+          `${LINE}0\\d\\d(?:3000|310[1-5]|3107|3110|6200|6205|6220|6227|6228|84[0-9]\\d)[^\\s\\d][^\\r\\n]{0,80}`,
+          "g",
+        ),
         score: 0.9,
       },
       {
@@ -139,7 +153,7 @@ export const records: readonly Recogniser[] = [
       },
     ],
     context: [],
-    needs: (text) => /[A-Z][A-Z0-9]{1,2}[^\w\s].{0,400}[^\w\s]|resourceType|ClinicalDocument|hl7\.org|\(0010,/s.test(text),
+    needs: (text) => MAY_HOLD.test(text),
     prior: 1,
   },
   {
