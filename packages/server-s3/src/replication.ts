@@ -31,7 +31,7 @@ export async function putReplication(call: S3Call): Promise<S3Reply> {
   checkTogether(rules);
   // One that other tenants may copy to is as one that there is not: names tell nothing of who has which.
   for (const { destination } of rules)
-    if (!call.objects.mayReplicate(call.tenant, destination.name))
+    if (!call.objects.mayReplicate(call.tenant, destination))
       throw s3Error("InvalidRequest", "Destination bucket must exist.", {
         elements: { ArgumentName: "Bucket", ArgumentValue: destinationArn(destination) },
       });

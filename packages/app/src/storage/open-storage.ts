@@ -327,10 +327,10 @@ async function openDevices(config: StorageConfig, list: StorageConfig["devices"]
 /** The S3 servers that buckets may be copied to, by name. */
 async function openDestinations({ destinations }: StorageConfig["replication"]): Promise<ReadonlyMap<string, BucketDestination>> {
   const opened = new Map<string, BucketDestination>();
-  for (const { name, tenants, endpoint, region, access_key: accessKey, secret_key_file, timeout } of destinations) {
+  for (const { name, tenants, buckets, endpoint, region, access_key: accessKey, secret_key_file, timeout } of destinations) {
     const secretKey = (await readText(secret_key_file)).trim();
     const target = await openS3Replicas({ endpoint, region, accessKey, secretKey, timeoutMs: timeout });
-    opened.set(name, { target, tenants: new Set(tenants) });
+    opened.set(name, { target, tenants: new Set(tenants), ...(buckets && { buckets: new Set(buckets) }) });
   }
   return opened;
 }

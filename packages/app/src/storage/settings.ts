@@ -106,6 +106,8 @@ export const storageSettings = z.strictObject({
             name,
             /** Whose buckets may be copied there; for others it does not exist. */
             tenants: z.array(z.string().min(1).max(256)).min(1).max(10_000),
+            /** Buckets there that they may name; absent: all that the key reaches, whosever they are. */
+            buckets: z.array(z.string().min(1).max(255)).min(1).max(10_000).optional(),
             endpoint: z.url({ protocol: /^https?$/ }).refine(hasNoUser, "expected a URL without user and password"),
             secret_key_file: file("text"),
             /** How long the server may say nothing. */

@@ -608,6 +608,11 @@ describe("a configuration", () => {
       "400 InvalidRequest",
     ],
     [
+      "a bucket there that is not for it",
+      one(on + filter() + destination("arn:seneschal:replication::west:theirs")),
+      "400 InvalidRequest",
+    ],
+    [
       "another tenant's destination",
       one(on + filter() + destination("arn:seneschal:replication::theirs:copies")),
       "400 InvalidRequest",
@@ -626,7 +631,7 @@ describe("a configuration", () => {
   ])("of %s is refused before anything changes", async (_, inner, expected) => {
     const east = await openSite(
       new Map([
-        ["west", unused(tenant)],
+        ["west", { ...unused(tenant), buckets: new Set(["copies"]) }],
         ["theirs", unused("beta")],
       ]),
     );
@@ -780,6 +785,7 @@ test("destinations are settings with a file for their secret; what is none is re
   for (const odd of [
     { name: "West" },
     { tenants: [] },
+    { buckets: [] },
     { endpoint: "ftp://west" },
     { endpoint: "https://a:b@west" },
     { access_key: "" },

@@ -1,4 +1,12 @@
-import { isReadOnly, type RequestOrigin, type Shard, shardAt, shardPoint, storageError } from "@seneschal/core/storage";
+import {
+  isReadOnly,
+  type ReplicationDestination,
+  type RequestOrigin,
+  type Shard,
+  shardAt,
+  shardPoint,
+  storageError,
+} from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
@@ -9,6 +17,22 @@ import type { MemoryBudget } from "../data/memory-budget.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { WebhookTenants } from "../notify/notice-puts.ts";
 import type { ReadAhead } from "./read-ahead.ts";
+
+/** Who may have buckets copied to a server, and into which of its buckets; absent: into all that the operator's key for it reaches. */
+export interface DestinationAccess {
+  readonly tenants: ReadonlySet<string>;
+  readonly buckets?: ReadonlySet<string>;
+}
+
+/** Whether buckets of the tenant may be copied there. */
+export function mayReplicate(
+  { destinations }: Pick<ObjectServices, "destinations">,
+  tenant: string,
+  { name, bucket }: ReplicationDestination,
+): boolean {
+  const found = destinations.get(name);
+  return found?.tenants.has(tenant) === true && found.buckets?.has(bucket) !== false;
+}
 
 /** What object operations work with. */
 export interface ObjectServices {
@@ -24,7 +48,7 @@ export interface ObjectServices {
   /** The webhooks that buckets of their tenants may name as destinations. */
   readonly webhooks: WebhookTenants;
   /** Where buckets of their tenants may be copied, by the operator's names. */
-  readonly destinations: ReadonlyMap<string, { readonly tenants: ReadonlySet<string> }>;
+  readonly destinations: ReadonlyMap<string, DestinationAccess>;
   /** Of a request that somebody sent: what notifications say of it. */
   readonly origin?: RequestOrigin;
   /** The records of buckets that one request has read; absent: each is read whenever it is asked for. */

@@ -12,7 +12,7 @@ import type { Stored } from "@seneschal/kernel/ports";
 import type { Background } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import type { ReplicationDoc } from "../documents.ts";
-import type { ObjectServices } from "../objects/services.ts";
+import { type DestinationAccess, mayReplicate, type ObjectServices } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
 import { awaitExisting, existingAwaited } from "./existing-versions.ts";
 import { measureReplication } from "./measure-replication.ts";
@@ -33,10 +33,8 @@ export interface ReplicationWork {
 }
 
 /** A server that buckets may be copied to. */
-export interface BucketDestination {
+export interface BucketDestination extends DestinationAccess {
   readonly target: ReplicaTarget;
-  /** Whose buckets may be. */
-  readonly tenants: ReadonlySet<string>;
 }
 
 interface ReplicationParts {
@@ -141,7 +139,7 @@ interface TurnParts extends Pick<ReplicationParts, "services" | "leads"> {
 function openTurns({ services, leads, name, destination, signal }: TurnParts): Turns {
   const { context } = services;
   const { store, clock, metrics } = context;
-  const { target, tenants } = destination;
+  const { target } = destination;
   let server: Waiting = { failures: 0, at: 0 };
   const buckets = new Map<string, Waiting>();
   const here = (): boolean => leads() && !signal.aborted;
@@ -157,7 +155,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     const own = destinationKey({ name, bucket: queue.into });
     const wanted = bucket?.replication?.rules.some((rule) => rule.enabled && destinationKey(rule.destination) === own) === true;
     if (!wanted) return { wanted: false, locks: false };
-    if (bucket === undefined || !tenants.has(bucket.tenant))
+    if (bucket === undefined || !mayReplicate(services, bucket.tenant, { name, bucket: queue.into }))
       throw new WithheldHere("the destination is not for this tenant any more");
     if (!(await existingAwaited(store, bucket, { name, bucket: queue.into }))) return undefined;
     return { wanted: true, ...(await target.open(queue.into)) };

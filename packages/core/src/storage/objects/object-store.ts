@@ -1,4 +1,5 @@
 import type { ObjectEventName } from "../notifications.ts";
+import type { ReplicationDestination } from "../replication.ts";
 import type { Retention } from "../retention.ts";
 import type { Bucket, ObjectEncryption, ObjectVersion, Upload, UploadDraft, UploadPart } from "./records.ts";
 
@@ -172,8 +173,8 @@ export interface ObjectStore {
   mayNotify(tenant: string, webhook: string): boolean;
   /** Called before the first bucket names a webhook: nothing that it is to hear of lies before that. */
   placeWebhook(webhook: string): Promise<void>;
-  /** Whether buckets of the tenant may be copied to the server that the operator calls so. */
-  mayReplicate(tenant: string, destination: string): boolean;
+  /** Whether buckets of the tenant may be copied there. */
+  mayReplicate(tenant: string, destination: ReplicationDestination): boolean;
 
   /** A version that holds an object. Throws `NotFound`, `NoSuchVersion`, `MethodNotAllowed` for a delete marker. */
   headObject(tenant: string, bucket: string, key: string, version?: string): Promise<ObjectVersion>;
