@@ -38,7 +38,7 @@ interface OwnModule {
 }
 
 /** The words of a session. */
-export const SESSION_HELP = `<query>            the value or the solutions of a query: data.authz.allow, x := [1, 2][_]
+const SESSION_HELP = `<query>            the value or the solutions of a query: data.authz.allow, x := [1, 2][_]
 <rule>             defines a rule in the current package: limit := 3, big if input.n > limit
 input := <term>    gives another input
 package <path>     goes to a package; its rules are seen by their names

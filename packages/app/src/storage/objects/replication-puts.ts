@@ -14,10 +14,7 @@ import { objectId } from "./object-id.ts";
 import type { ObjectServices } from "./services.ts";
 
 /** What waits to be copied of a version to one destination is one record: writing it down again changes nothing. */
-export function replicationId(
-  doc: Pick<ObjectDoc, "bucket" | "key" | "version_id">,
-  destination: ReplicationDestination,
-): string {
+function replicationId(doc: Pick<ObjectDoc, "bucket" | "key" | "version_id">, destination: ReplicationDestination): string {
   return `${objectId(doc.bucket, doc.key)}.${versionIdOf(doc)}.${destinationKey(destination)}`;
 }
 
