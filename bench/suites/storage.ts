@@ -1,7 +1,8 @@
 /**
- * Storage: erasure coding beside memcpy, S3 put and get beside the raw disk and a bare node:http file server, scrub, memory
+ * Storage: erasure coding beside memcpy, S3 put and get beside the raw disk, a bare node:http file server and MinIO, scrub, memory
  * over a long ingest.
  */
+import { spawn } from "node:child_process";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -11,6 +12,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as wait } from "node:timers/promises";
 import { openDirectoryDevice } from "@seneschal/adapters/devices";
 import { createReedSolomon } from "@seneschal/adapters/erasure";
 import { openLevelLog, openLevelStore } from "@seneschal/adapters/level";
@@ -22,6 +24,7 @@ import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { openAuthorisation } from "@seneschal/app/platform";
 import { createCredentials, openS3, openStorageNode, storageSchema } from "@seneschal/app/storage";
 import { serveS3 } from "@seneschal/server-s3";
+import { ownAddress } from "../../tools/own-address.ts";
 import { type Bench, type BenchResult, rate } from "../bench.ts";
 import { runClient } from "../run-client.ts";
 import type { S3Load, S3LoadReport } from "../s3-client.ts";
@@ -133,16 +136,53 @@ async function makeBucket(endpoint: string, keys: { readonly access_key: string;
   return { sdk, client };
 }
 
+const minioKeys = { access_key: "bench", secret_key: "bench-secret" };
+
+/** MinIO on six directories that lose two without loss, like the node's; `undefined` where `MINIO` names no program of it. */
+async function openMinio(directory: string) {
+  const program = process.env["MINIO"];
+  if (program === undefined) return undefined;
+  const { host, port } = await ownAddress();
+  const child = spawn(program, ["server", "--address", `${host}:${port}`, "--quiet", `${directory}/d{1...6}`], {
+    stdio: "ignore",
+    env: {
+      ...process.env,
+      MINIO_ROOT_USER: minioKeys.access_key,
+      MINIO_ROOT_PASSWORD: minioKeys.secret_key,
+      MINIO_STORAGE_CLASS_STANDARD: "EC:2",
+      MINIO_BROWSER: "off",
+      // Directories of one disk, as the node's are.
+      MINIO_CI_CD: "1",
+    },
+  });
+  const url = `http://${host}:${port}`;
+  const ready = () =>
+    fetch(`${url}/minio/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await ready())) {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}`);
+    await wait(100);
+  }
+  return { url, close: () => void child.kill("SIGKILL") };
+}
+
 async function s3(): Promise<readonly BenchResult[]> {
   const directory = await mkdtemp(join(tmpdir(), "seneschal-bench-"));
   const { node, store, keys, gateway } = await openNode(directory);
   const bare = await openBare(join(directory, "bare"));
+  const minio = await openMinio(join(directory, "minio"));
+  if (minio !== undefined) (await makeBucket(minio.url, minioKeys, "bench")).client.destroy();
   const { client } = await makeBucket(gateway.url, keys, "bench");
   client.destroy();
   const results: BenchResult[] = [];
   try {
-    for (const size of [64 << 10, 8 << 20]) {
-      const name = size === 64 << 10 ? "64 KiB" : "8 MiB";
+    for (const [name, size] of [
+      ["4 KiB", 4 << 10],
+      ["64 KiB", 64 << 10],
+      ["8 MiB", 8 << 20],
+    ] as const) {
       const put = await drive({ url: gateway.url, keys, size, operation: "put" });
       const get = await drive({ url: gateway.url, keys, size, operation: "get", count: put.calls });
       const barePut = await drive({ url: bare.url, size, operation: "put" });
@@ -160,6 +200,11 @@ async function s3(): Promise<readonly BenchResult[]> {
       row("put", put.perSecond, "bare node:http, fsync", barePut.perSecond);
       row("put", put.perSecond, "raw disk, fsync", raw);
       row("get", get.perSecond, "bare node:http", bareGet.perSecond);
+      if (minio === undefined) continue;
+      const peer = { url: minio.url, keys: minioKeys, size };
+      const peerPut = await drive({ ...peer, operation: "put" });
+      row("put", put.perSecond, "MinIO", peerPut.perSecond);
+      row("get", get.perSecond, "MinIO", (await drive({ ...peer, operation: "get", count: peerPut.calls })).perSecond);
     }
     const started = performance.now();
     const job = await node.scrub({ kind: "cluster" }, operator);
@@ -169,6 +214,7 @@ async function s3(): Promise<readonly BenchResult[]> {
     results.push({ name: "scrub rate", value: used / seconds / 1e6, unit: "MB/s" });
     if ((await node.jobs.get(job.id))?.state !== "succeeded") throw new Error("the scrub failed");
   } finally {
+    minio?.close();
     bare.server.closeAllConnections();
     bare.server.close();
     await gateway.close();
