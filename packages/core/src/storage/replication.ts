@@ -114,7 +114,7 @@ const [firstRetryMs, lastRetryMs] = [1000, 60_000];
  * @example
  * ```ts
  * import { afterSending } from "@seneschal/core/storage";
- * console.log(afterSending("unreached", 2)); // { state: "PENDING", waitsMs: 4000 }
+ * console.log(afterSending("unreached", 2)); // { state: 'PENDING', waitsMs: 4000 }
  * ```
  */
 export function afterSending(
@@ -166,7 +166,7 @@ export function destinationArn(destination: ReplicationDestination): string {
  * @example
  * ```ts
  * import { destinationOfArn } from "@seneschal/core/storage";
- * console.log(destinationOfArn("arn:seneschal:replication::west:photos")); // { name: "west", bucket: "photos" }
+ * console.log(destinationOfArn("arn:seneschal:replication::west:photos")); // { name: 'west', bucket: 'photos' }
  * ```
  */
 export function destinationOfArn(arn: string): ReplicationDestination | undefined {

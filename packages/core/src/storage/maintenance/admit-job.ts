@@ -32,7 +32,7 @@ export type MaintenanceJob = Pick<ActiveJob, "kind" | "params">;
  * @example
  * ```ts
  * import { admitJob, emptyCluster } from "@seneschal/core/storage";
- * console.log(admitJob(emptyCluster, [], { kind: "scrub", scope: { kind: "cluster" } }).params); // { scope: "cluster" }
+ * console.log(admitJob(emptyCluster, [], { kind: "scrub", scope: { kind: "cluster" } }).params); // { scope: 'cluster' }
  * ```
  */
 export function admitJob(
