@@ -103,6 +103,9 @@ export async function policyOf(
 async function compileOptionsOf(host: Host, options: PolicyOptions): Promise<CompileOptions> {
   const own: Builtin[] = [];
   for (const name of options.builtins ?? []) own.push(...(await builtinsOf(host, name)));
+  const names = own.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new CodedError("file_invalid", `--builtins: ${twice} is declared twice`);
   return {
     ...(options.capabilities === undefined ? {} : { capabilities: await capabilitiesOf(host, options.capabilities) }),
     ...(own.length === 0 ? {} : { builtins: own }),

@@ -151,12 +151,20 @@ describe("commands that need no server", () => {
     const asked = (name: string) => call("policy", "eval", `data.own.${name}`, "own.rego", "--builtins", "own.mjs");
     expect([(await asked("x")).text, (await asked("odd")).text]).toEqual(["21", "true"]);
     expect((await call("policy", "check", "own.rego")).code).toBe(1);
+    await writeFile(
+      join(cwd, "later.mjs"),
+      'export default ({ define }) => [define("acme.ok", "-> boolean", async () => false)];',
+    );
+    await writeFile(join(cwd, "later.rego"), "package own\n\nallow if acme.ok()\n\nallow if not acme.ok()\n");
+    const later = await call("policy", "eval", "data.own.allow", "later.rego", "--builtins", "later.mjs");
+    expect([later.code === 0, later.host.errors.join() + later.text]).toEqual([false, expect.stringContaining("acme.ok")]);
     await writeFile(join(cwd, "typed.rego"), 'package own\n\nx := acme.half("a")\n');
     expect((await call("policy", "check", "typed.rego", "--builtins", "own.mjs")).text).toContain("invalid argument");
     for (const [name, text] of [
       ["taken.mjs", 'export default ({ define }) => [define("count", "any -> number", () => 1)];'],
       ["list.mjs", "export default [];"],
       ["bare.mjs", 'export default () => [{ name: "a.b" }];'],
+      ["twice.mjs", 'export default ({ define }) => [1, 2].map((n) => define("twice.mjs", "-> number", () => n));'],
       ["name.mjs", 'export default ({ define }) => [define("a b", "-> number", () => 1)];'],
       ["throws.mjs", 'throw new Error("not today");'],
     ] as const) {

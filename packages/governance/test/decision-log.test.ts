@@ -87,6 +87,48 @@ describe("the mask of a decision", () => {
     expect(maskDecision(event({ a: 1 }), { kind: "defined", value: "/input/a" }).erased).toEqual(["/input", "/result"]);
   });
 
+  it("whose path is no pointer into the event takes everything out", () => {
+    const input = { user: { id: "ada" }, list: ["a", { b: 1 }], flag: false, none: null };
+    const wrong = ["/input/user/i~d", "/input/~", "/input/a~2b", "/input/user/", "/input//user", "/input/user//id", "/input/"];
+    wrong.push(
+      "/input/list/00",
+      "/input/list/01",
+      "/input/list/*",
+      "/input/list/x",
+      "/input/list/1.0",
+      "/input/list/+1",
+      "/input/list/",
+    );
+    wrong.push(
+      "/input/*",
+      "/input/user/*",
+      "/input/user/id/x",
+      "/input/user/id/",
+      "/input/flag/x",
+      "/input/list/0/b",
+      "/result/allowed/x",
+    );
+    for (const path of wrong) {
+      for (const rule of [path, { op: "remove", path }, { op: "upsert", path, value: 1 }]) {
+        const out = masked(input, "/input/none", rule);
+        expect(["input" in out, "result" in out, out.erased], path).toEqual([false, false, ["/input", "/result"]]);
+      }
+    }
+    for (const path of [
+      "/input/absent",
+      "/input/absent/deep/0",
+      "/input/none/x",
+      "/input/list/7",
+      "/input/list/-",
+      "/input/user/01",
+    ])
+      expect(masked(input, path), path).toEqual(event(input));
+    expect(masked({ "": { "*": 1 }, a: [{ b: 1 }] }, "/input//*", "/input/a/0", "/input/a/0/b").input).toEqual({
+      "": {},
+      a: [null],
+    });
+  });
+
   it("names are members of their own, never of a prototype", () => {
     const out = masked({}, "/input/constructor", { op: "upsert", path: "/input/__proto__/polluted", value: true });
     expect(Object.getPrototypeOf(out.input)).toBe(Object.prototype);

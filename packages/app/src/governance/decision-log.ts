@@ -52,7 +52,7 @@ export async function decisionPuts(
     timestamp: new Date(who.now).toISOString(),
     metrics: { timer_rego_query_eval_ns: milliseconds * 1_000_000 },
   };
-  const masks = policy.packages.some(([first, second]) => first === "system" && second === "log");
+  const masks = policy.packages.some(([first]) => first === "system");
   const ask = (of: readonly string[]) =>
     policy.evaluate([...of], event as unknown as JsonObject, { now: who.now, owner: who.org });
   if (masks && isDropped(await ask(DROP_PATH))) return [];

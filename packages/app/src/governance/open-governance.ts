@@ -17,6 +17,7 @@ import type {
   WorkerPoolState,
 } from "@seneschal/kernel/ports";
 import { settled } from "@seneschal/kernel/store";
+import { parseModule, type Term } from "@seneschal/rego";
 import {
   admissions,
   type Background,
@@ -267,7 +268,24 @@ export function tierPolicyOf(given: Pick<GovernanceConfig, "classification" | "d
 async function preparePolicy(engine: PolicyEngine, files: readonly string[]) {
   const sources = await policySources(files);
   const policy = await compiled(engine, sources);
+  refuseLogFunctions(sources);
   return { policy, policyRevision: createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 12) };
+}
+
+/** Nobody calls a `mask` or `drop` that is a function: it would hide nothing. */
+function refuseLogFunctions(sources: readonly PolicySource[]): void {
+  for (const { module } of sources.map((source) => parseModule(source))) {
+    for (const { head } of module?.rules ?? []) {
+      const [system, log, name] = [...(module?.packagePath ?? []), head.ref[0].name, ...head.ref.slice(1).map(nameOf)];
+      if (head.args === undefined || system !== "system" || log !== "log" || (name !== "mask" && name !== "drop")) continue;
+      const place = `${module?.name}:${head.loc.row}`;
+      throw new CodedError("config_invalid", `policy_files: ${place}: ${name} of system.log is a function: nobody calls it`);
+    }
+  }
+}
+
+function nameOf(term: Term): unknown {
+  return term.kind === "scalar" ? term.value : undefined;
 }
 
 async function policySources(files: readonly string[]): Promise<readonly PolicySource[]> {

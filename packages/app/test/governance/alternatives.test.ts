@@ -169,7 +169,8 @@ test("a decision of another shape is no allow", async () => {
   }
 });
 
-const cells = { email: { tier: "CONFIDENTIAL", tags: ["PII"] }, department: { tier: "INTERNAL", tags: [] } };
+const internal = { tier: "INTERNAL", tags: [] };
+const cells = { email: { tier: "CONFIDENTIAL", tags: ["PII"] }, department: internal, role: internal, user_id: internal };
 const onlyTable: EvaluationCatalogue = {
   resource: (id) => (id === "crm" ? { tier: "CONFIDENTIAL", tags: ["PII"], columns: cells } : undefined),
   destinations: () => [],
@@ -178,9 +179,12 @@ const onlyTable: EvaluationCatalogue = {
 };
 
 test.each([
-  ["own rows", { type: "row_filter", column: "Department", equals: "sales" }, true],
-  ["rows of another department", { type: "row_filter", column: "department", equals: "hr" }, false],
-  ["a filter on a column that is not there", { type: "row_filter", column: "user_id", equals: "u" }, false],
+  ["own rows", { type: "row_filter", column: "User_ID", equals: "u" }, true],
+  ["rows of another", { type: "row_filter", column: "user_id", equals: "v" }, false],
+  ["rows of nobody", { type: "row_filter", column: "user_id", equals: "" }, false],
+  ["rows of one's department", { type: "row_filter", column: "department", equals: "sales" }, false],
+  ["rows of one's role", { type: "row_filter", column: "role", equals: "intern" }, false],
+  ["a filter on a column that is not there", { type: "row_filter", column: "owner", equals: "u" }, false],
   ["a hundred rows", { type: "sample", rows: 100 }, true],
   ["a thousand rows", { type: "sample", rows: 1000 }, false],
 ] as const)("the shipped policy shows an intern %s of a CONFIDENTIAL table: %o %s", async (_, transformation, allowed) => {
@@ -200,13 +204,38 @@ test.each([
     expect(verdict.obligations).toContainEqual({
       type: "row_filter",
       id: "keep-own-rows",
-      properties: { column: "Department", equals: "sales" },
+      properties: { column: "User_ID", equals: "u" },
     });
   const proposed = (await findAlternatives(request, onlyTable, DEFAULT_TIER_POLICY, judge, 0)).flatMap(
     (a) => a.request.transformations ?? [],
   );
-  expect(proposed).toContainEqual({ type: "row_filter", column: "department", equals: "sales" });
+  expect(proposed).toContainEqual({ type: "row_filter", column: "user_id", equals: "u" });
+  expect(proposed).not.toContainEqual({ type: "row_filter", column: "department", equals: "sales" });
   expect(proposed).toContainEqual({ type: "sample", rows: 100 });
+});
+
+test("rows of one's own are those of one's user_id, whatever the asker and the filter say, and never of an empty one", async () => {
+  const compiled = await embeddedPolicyEngine().compile([{ name: "p.rego", source: shipped }]);
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  const word = fc.constantFrom("", " ", "u", "user", "sales");
+  await fc.assert(
+    fc.asyncProperty(
+      word,
+      word,
+      fc.constantFrom("user_id", "role", "department", "USER_ID"),
+      word,
+      async (id, dep, column, equals) => {
+        const request: OperationRequest = {
+          operation_type: "READ",
+          source_resources: ["crm"],
+          user_context: { user_id: id, role: "user", department: dep },
+          transformations: [{ type: "row_filter", column, equals }],
+        };
+        const { allowed } = await evaluateOperation(request, onlyTable, compiled.policy, DEFAULT_TIER_POLICY, 0);
+        expect(allowed).toBe(column.toLowerCase() === "user_id" && equals === id && id.trim() !== "");
+      },
+    ),
+  );
 });
 
 test("an approval that somebody could give is named exactly when it would help", async () => {

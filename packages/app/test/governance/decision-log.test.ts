@@ -130,6 +130,23 @@ describe("the decision log", () => {
     expect(failed).toMatchObject({ error: { code: "eval_conflict_error" } });
   });
 
+  it("is masked by `system.log` from whatever package it is written in", async () => {
+    await writeFile(join(dir, "log.rego"), 'package system\n\nlog.mask contains "/input/user"\n');
+    await start(["decision.rego", "log.rego"]);
+    await evaluate("READ", "analyst");
+    await vi.waitUntil(async () => (await lines("decisions.jsonl")).length >= 1, WAIT);
+    expect((await lines("decisions.jsonl"))[0]?.event).toMatchObject({ erased: ["/input/user"] });
+  });
+
+  it.each([
+    ['package system.log\n\nmask(x) := {"/input"} if x', "log.rego:3"],
+    ["package system.log\n\ndrop(x) if x", "log.rego:3"],
+    ["package system\n\nlog.mask(x) := x", "log.rego:3"],
+  ])("has no mask and no drop that nobody calls: %j is refused at the start", async (source, place) => {
+    await writeFile(join(dir, "log.rego"), `${source}\n`);
+    await expect(start(["decision.rego", "log.rego"])).rejects.toThrow(place);
+  });
+
   it("keeps no decision where no sink tells decisions", async () => {
     await start(["decision.rego"], { events: { kind: "file", path: join(dir, "events.jsonl") } });
     await evaluate("READ", "analyst");

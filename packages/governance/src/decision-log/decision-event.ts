@@ -39,7 +39,8 @@ export function isDropped(drop: PolicyAnswer): boolean {
 
 /**
  * The event without what the policy masks: `data.system.log.mask`, a set of JSON pointers below `/input` and `/result` that are taken out, or of
- * `{op: "remove" | "upsert", path, value}`. A path that is not there is passed over. A mask that fails or is none takes the whole input and result out.
+ * `{op: "remove" | "upsert", path, value}`. A path that is not there is passed over. A mask that fails or is none takes the whole input and result out, and so does a
+ * path that is no pointer into this event (RFC 6901): below a text or a number, at no index of a list, or an empty name or `*` that no member has.
  *
  * @example
  * ```ts
@@ -53,13 +54,14 @@ export function maskDecision(event: DecisionEvent, mask: PolicyAnswer): Decision
   checkArgument("event", event, "object");
   checkArgument("mask", mask, "object");
   if (mask.kind === "undefined") return event;
-  const rules = mask.kind === "defined" ? rulesOf(mask.value) : undefined;
   const { input, result, ...rest } = event;
   const held = JSON.parse(
     JSON.stringify({ ...(input === undefined ? {} : { input }), ...(result === undefined ? {} : { result }) }),
   ) as Members;
   const [erased, masked]: [string[], string[]] = [[], []];
-  for (const { op, path, parts, value } of rules ?? EVERYTHING) {
+  const rules = mask.kind === "defined" ? rulesOf(mask.value) : undefined;
+  const meant = rules?.every(({ parts }) => isPlace(held, parts)) === true ? rules : EVERYTHING;
+  for (const { op, path, parts, value } of meant) {
     if (op === "remove" ? removed(held, parts) : put(held, parts, value)) {
       (op === "remove" ? erased : masked).push(path);
     }
@@ -87,6 +89,7 @@ function rulesOf(value: Json): readonly MaskRule[] | undefined {
     if (typeof rule !== "object" || rule === null || Array.isArray(rule)) return undefined;
     const { op, path, value: given = null, ...others } = rule as JsonObject;
     if (typeof path !== "string" || (op !== "remove" && op !== "upsert") || Object.keys(others).length > 0) return undefined;
+    if (/~(?![01])/.test(path)) return undefined;
     const parts = path.split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
     if (parts[0] !== "" || (parts[1] !== "input" && parts[1] !== "result")) return undefined;
     rules.push({ op, path, parts: parts.slice(1), value: given });
@@ -100,6 +103,20 @@ function placeIn(container: Json | undefined, name: string): string | number | u
   if (Array.isArray(container))
     return /^(0|[1-9]\d{0,8})$/.test(name) && Number(name) < container.length ? Number(name) : undefined;
   return typeof container === "object" && container !== null && Object.hasOwn(container, name) ? name : undefined;
+}
+
+/** Whether a path may be meant for what stands there: what could never hide anything is a mistake of whoever wrote it. */
+function isPlace(root: Members, parts: readonly string[]): boolean {
+  let at: Json | undefined = root;
+  for (const name of parts) {
+    if (at === undefined || at === null) return true;
+    if (typeof at !== "object") return false;
+    if (Array.isArray(at) && !/^(-|0|[1-9]\d*)$/.test(name)) return false;
+    const place = placeIn(at, name);
+    if (place === undefined && (name === "" || name === "*")) return false;
+    at = place === undefined ? undefined : (at as Members)[place];
+  }
+  return true;
 }
 
 function removed(root: Members, parts: readonly string[]): boolean {

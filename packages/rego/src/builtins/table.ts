@@ -1,4 +1,4 @@
-import { BuiltinError } from "../errors.ts";
+import { EvaluationError } from "../errors.ts";
 import { termText } from "../value/format.ts";
 import type { RegoSet, Value } from "../value/value.ts";
 import { awsBuiltins } from "./aws.ts";
@@ -18,6 +18,7 @@ import { checkRequest } from "./http-request.ts";
 import { schemaBuiltins } from "./json-schema.ts";
 import { miscBuiltins } from "./misc.ts";
 import { networkBuiltins } from "./network.ts";
+import { guarded } from "./own.ts";
 import { regexBuiltins } from "./regex.ts";
 import { stringBuiltins } from "./strings.ts";
 import { templateBuiltins } from "./template.ts";
@@ -44,7 +45,7 @@ const specialBuiltins: readonly Builtin[] = [
   define("opa.runtime", "-> {string: any}", () => ({})),
   define("http.send", "{string: any} -> {any: any}", ([request]) => {
     checkRequest(request as Value);
-    throw new BuiltinError("the engine does no I/O");
+    throw new EvaluationError("eval_builtin_error", "http.send: the engine does no I/O");
   }),
 ];
 
@@ -108,7 +109,12 @@ export function builtinTable(options: TableOptions): BuiltinTable {
   for (const [name, builtin] of ALL) {
     if (!denied.has(name) && (allowed.has(name) || listed(name))) table.set(name, builtin);
   }
-  for (const builtin of builtins ?? []) table.set(builtin.name, builtin);
+  const declared = new Set<string>();
+  for (const builtin of builtins ?? []) {
+    if (declared.has(builtin.name)) throw new TypeError(`builtins: ${builtin.name} is declared twice`);
+    declared.add(builtin.name);
+    table.set(builtin.name, guarded(builtin));
+  }
   if (isUsual) usual = table;
   return table;
 }

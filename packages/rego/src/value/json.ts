@@ -133,7 +133,7 @@ class Reader {
   }
 }
 
-function setOwn(map: Record<string, Value>, key: string, value: Value): void {
+export function setOwn(map: Record<string, Value>, key: string, value: Value): void {
   if (key === "__proto__") Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
   else map[key] = value;
 }
