@@ -7,11 +7,12 @@ import { splitStatements } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import { filledTemplates } from "../sql/templates.ts";
 import type { SchemaOf } from "../sql/types.ts";
+import { base64Texts } from "./base64-texts.ts";
 import { isBirthDate } from "./birth-date.ts";
 import { namedEvidence } from "./code-evidence.ts";
 import { withoutUrlEncoding } from "./code-strings.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
-import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
+import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName, unread } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { hiddenQueryEvidence } from "./hidden-query.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
@@ -132,7 +133,35 @@ export function checkLength(query: string): void {
   throw governanceError("validation_failed", `query: ${reason}`, { field: "query", reason });
 }
 
+/** Base64 within base64 so deep is read; what lies deeper may be anything. */
+const MAX_BASE64 = 4;
+
 function classify(query: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): ClassificationResult {
+  const { evidence, form, operation, scope } = evidenceOf(query, context, policy, options);
+  evidence.push(...base64Evidence(query, policy, options, 1));
+  return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
+}
+
+/** Evidence of the texts that a text holds in base64: they are read as they would be alone. Their places are not of this text. */
+function base64Evidence(text: string, policy: TierPolicy, options: ClassifierOptions, depth: number): readonly Evidence[] {
+  return base64Texts(text).flatMap((inner) => {
+    if (depth > MAX_BASE64) return [unread(policy, "base64 within base64")];
+    const found = evidenceOf(inner, {}, policy, options).evidence.map(({ finding: _, path: __, ...evidence }) => ({
+      ...evidence,
+      reason: `within base64: ${evidence.reason}`,
+    }));
+    return [...found, ...base64Evidence(inner, policy, options, depth + 1)];
+  });
+}
+
+interface Reading {
+  readonly evidence: Evidence[];
+  readonly form: QueryForm;
+  readonly operation: string | undefined;
+  readonly scope: DataRequest["scope"] | undefined;
+}
+
+function evidenceOf(query: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): Reading {
   const recognisers = options.recognisers ?? DEFAULT_RECOGNISERS;
   const evidence: Evidence[] = [];
   let form: QueryForm = "text";
@@ -196,7 +225,7 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
     }
   }
   evidence.push(...reachEvidence(query, policy));
-  return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
+  return { evidence, form, operation, scope };
 }
 
 /** Evidence of what a text reaches that it does not show. */

@@ -1,0 +1,50 @@
+import { utf8Decode } from "@seneschal/kernel";
+import { fromBase64 } from "../base64.ts";
+
+/** A run of base64 or base64url (RFC 4648), over lines as MIME breaks it; shorter ones hold nothing that is worth hiding. */
+const RUN = /(?<![\w+/=-])[\w+/-]{16,}(?:\r?\n[\w+/-]{2,})*={0,2}(?![\w+/=-])/g;
+
+/** Anything but what a text is made of. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text has
+const BINARY = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
+
+/**
+ * The texts that a text holds in base64, in their order: UTF-8, or UTF-16 of Latin letters as shells take it (`-EncodedCommand`). Pictures, keys and other bytes are none.
+ *
+ * @example
+ * ```ts
+ * import { base64Texts } from "./base64-texts.ts";
+ * console.log(base64Texts("echo c3NuIDUzNi0yMi04NzI2")); // [ 'ssn 536-22-8726' ]
+ * ```
+ */
+export function base64Texts(text: string): readonly string[] {
+  // JSON may write a solidus behind a backslash (RFC 8259, section 7).
+  const runs = text.replaceAll("\\/", "/").matchAll(RUN);
+  return Array.from(runs, ([run]) =>
+    run
+      .replace(/[\r\n]/g, "")
+      .replaceAll("-", "+")
+      .replaceAll("_", "/"),
+  )
+    .map(textOfRun)
+    .filter((found) => found !== undefined);
+}
+
+function textOfRun(run: string): string | undefined {
+  if (run.replace(/=+$/, "").length % 4 === 1) return undefined;
+  // Most runs are no text, and their first bytes tell.
+  const start = fromBase64(run.slice(0, 32));
+  if (start === undefined || start.some((byte, at) => byte < 9 && !(byte === 0 && at % 2 === 1))) return undefined;
+  const bytes = fromBase64(run) as Uint8Array;
+  const wide = bytes.length % 2 === 0 && bytes.every((byte, at) => at % 2 === 0 || byte === 0);
+  const found = wide ? String.fromCharCode(...bytes.filter((_, at) => at % 2 === 0)) : strict(bytes);
+  return found === undefined || BINARY.test(found) ? undefined : found;
+}
+
+function strict(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8Decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

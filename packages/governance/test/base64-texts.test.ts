@@ -1,0 +1,74 @@
+import { Buffer } from "node:buffer";
+import { createClassifier, DEFAULT_TIER_POLICY } from "@seneschal/governance";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { base64Texts } from "../src/classification/base64-texts.ts";
+
+const classifier = createClassifier();
+const rank = (text: string): number => DEFAULT_TIER_POLICY.tiers.indexOf(classifier.classify(text).tier);
+
+const TEXTS = [
+  "my ssn is 536-22-8726",
+  "Patient Jane Miller has been diagnosed with HIV since 2019.",
+  "password: hunter2-Correct-Horse",
+  "select name, salary from employees",
+  "card 4111 1111 1111 1111, exp 12/29",
+];
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const FORMS: Readonly<Record<string, (text: string) => string>> = {
+  alone: base64,
+  "of URLs, without padding": (text) => Buffer.from(text).toString("base64url"),
+  "within a sentence": (text) => `please store ${base64(text)} somewhere`,
+  "within JSON": (text) => JSON.stringify({ blob: base64(text) }),
+  "within JSON, solidus escaped": (text) => JSON.stringify({ blob: base64(text) }).replaceAll("/", "\\/"),
+  "within code": (text) => `const blob = "${base64(text)}";`,
+  "as a data URL": (text) => `<img src="data:text/plain;base64,${base64(text)}">`,
+  "over lines": (text) => (base64(text).match(/.{1,20}/g) ?? []).join("\r\n"),
+  "of UTF-16": (text) => `powershell -EncodedCommand ${Buffer.from(text, "utf16le").toString("base64")}`,
+  "of base64": (text) => base64(base64(text)),
+};
+
+describe.each(Object.entries(FORMS))("base64 %s", (_, form) => {
+  test.each(TEXTS)("hides nothing: %s", (text) => {
+    expect(rank(form(text))).toBeGreaterThanOrEqual(rank(text));
+  });
+});
+
+test("however often a text is put into base64, its tier never falls", () => {
+  for (let text = TEXTS[0] as string, depth = 0, last = rank(text); depth < 8; depth += 1) {
+    text = base64(text);
+    expect(rank(text), `${depth}`).toBeGreaterThanOrEqual(last);
+    last = rank(text);
+  }
+});
+
+test("what is put into base64 is found again, and bytes that are no text are none", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", minLength: 12 }), (text) => {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: texts have none of these
+      fc.pre(!/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/.test(text));
+      expect(base64Texts(`a ${base64(text)} b`)).toEqual([text]);
+    }),
+  );
+  const picture = Buffer.from([
+    0x89,
+    0x50,
+    0x4e,
+    0x47,
+    0x0d,
+    0x0a,
+    0x1a,
+    0x0a,
+    ...Array.from({ length: 60 }, (_, i) => (i * 37) & 255),
+  ]);
+  expect(base64Texts(picture.toString("base64"))).toEqual([]);
+});
+
+test.each([
+  "internationalization and incomprehensibilities",
+  "the commit is 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12",
+  "see https://example.org/articles/how-to-write-unmaintainable-code",
+  "customer_acquisition_cost_per_channel and AbstractSingletonProxyFactoryBean",
+])("words that only look like it stay what they are: %s", (text) => {
+  expect(base64Texts(text)).toEqual([]);
+});
