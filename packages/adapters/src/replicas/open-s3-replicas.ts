@@ -11,7 +11,7 @@ export interface S3ReplicasOptions {
   readonly region: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** How long the server may say nothing; default 60,000. */
+  /** How long the server may say nothing, and take for an answer once it has been told all; default 60,000. */
   readonly timeoutMs?: number;
 }
 
@@ -42,6 +42,7 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
+  boundAnswers(client.config.requestHandler as unknown as Handler, options.timeoutMs ?? 60_000);
   type Send = typeof client.send;
 
   /** Sends a command with headers beside its own, and tells what its failure means. */
@@ -54,13 +55,13 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
     }
   }) as <R>(command: unknown, headers: Readonly<Record<string, string>>, signal?: AbortSignal) => Promise<R>;
 
-  /** True for a version that is there under its name, of a server that lets versions keep theirs. */
-  const isThere = async (Bucket: string, Key: string, VersionId: string, signal?: AbortSignal): Promise<boolean> => {
+  /** What is there under the name of a version; `undefined`: nothing, or nothing that may be seen. */
+  const look = async (Bucket: string, Key: string, VersionId: string, signal?: AbortSignal): Promise<Found | undefined> => {
     try {
-      const found = await send<{ VersionId?: string }>(new sdk.HeadObjectCommand({ Bucket, Key, VersionId }), {}, signal);
-      return found.VersionId === VersionId;
+      const found = await send<Found>(new sdk.HeadObjectCommand({ Bucket, Key, VersionId }), {}, signal);
+      return found.VersionId === VersionId ? found : undefined;
     } catch (error) {
-      if (isCoded(error, "replica_withheld", "replica_refused")) return false;
+      if (isCoded(error, "replica_withheld", "replica_refused")) return undefined;
       throw error;
     }
   };
@@ -68,7 +69,7 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
   const putJoined = async (Bucket: string, replica: Replica, signal?: AbortSignal): Promise<void> => {
     const { key: Key, version, parts } = replica;
     // Its bytes are sent only once, also after an answer that was lost.
-    if (await isThere(Bucket, Key, version, signal)) return;
+    if ((await look(Bucket, Key, version, signal)) !== undefined) return;
     const whole = Object.entries(replica.headers).find(([name]) => name.startsWith(checksumPrefix));
     const algorithm = whole?.[0].slice(checksumPrefix.length);
     const { UploadId } = await send<{ UploadId?: string }>(
@@ -137,17 +138,18 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
       const TagSet = tags.map(({ key, value }) => ({ Key: key, Value: value }));
       await send(new sdk.PutObjectTaggingCommand({ ...target, Tagging: { TagSet } }), {}, signal);
       if (!locks) return;
-      if (retention !== undefined) {
+      // Nobody here was asked who may weaken a lock there.
+      const change = retention && beside(retention, await look(Bucket, Key, VersionId, signal));
+      if (change === "refused") throw replicaError("replica_refused", "the version is kept there in another mode", {});
+      if (retention !== undefined && change === "put") {
         const Retention = {
           Mode: retention.mode as "GOVERNANCE" | "COMPLIANCE",
           RetainUntilDate: new Date(retention.until),
         };
-        // Who may change a lock was asked where it was changed.
-        const command = new sdk.PutObjectRetentionCommand({ ...target, Retention, BypassGovernanceRetention: true });
-        await send(command, {}, signal);
+        await send(new sdk.PutObjectRetentionCommand({ ...target, Retention }), {}, signal);
       }
-      if (legalHold !== undefined)
-        await send(new sdk.PutObjectLegalHoldCommand({ ...target, LegalHold: { Status: legalHold ? "ON" : "OFF" } }), {}, signal);
+      if (legalHold === true)
+        await send(new sdk.PutObjectLegalHoldCommand({ ...target, LegalHold: { Status: "ON" } }), {}, signal);
     },
     async putMarker(Bucket, { key, version }, signal) {
       await send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { [replicaHeader]: version }, signal);
@@ -158,6 +160,80 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
 
 function bodyOf({ size, bytes }: ReplicaPart): { readonly Body: Buffer | Readable; readonly ContentLength: number } {
   return { Body: size === 0 ? Buffer.alloc(0) : Readable.from(bytes(), { objectMode: false }), ContentLength: size };
+}
+
+/** What a server tells of a version. */
+interface Found {
+  readonly VersionId?: string;
+  readonly ObjectLockMode?: string;
+  readonly ObjectLockRetainUntilDate?: Date;
+}
+
+/** What becomes of a retention beside the one that is there, which is changed to no other mode and to no earlier time without a bypass. */
+function beside({ mode, until }: NonNullable<Replica["retention"]>, there: Found | undefined): "put" | "kept" | "refused" {
+  const thereUntil = there?.ObjectLockRetainUntilDate?.getTime() ?? 0;
+  if (thereUntil <= Date.now()) return "put";
+  if (mode === there?.ObjectLockMode) return until > thereUntil ? "put" : "kept";
+  return mode === "GOVERNANCE" && until <= thereUntil ? "kept" : "refused";
+}
+
+/** No answer that is asked for is longer. */
+const maxAnswerBytes = 1024 * 1024;
+
+/** What sends the requests of the SDK. */
+interface Handler {
+  handle(
+    request: { readonly body?: unknown },
+    options?: { readonly abortSignal?: AbortSignal },
+  ): Promise<{ readonly response: { body?: unknown } }>;
+}
+
+/** An answer that ended before it was whole. */
+class Unanswered extends Error {}
+
+/** Ends what a server answers without end, be it in bytes or in time: the SDK collects whatever comes. */
+function boundAnswers(handler: Handler, timeoutMs: number): void {
+  const handle = handler.handle.bind(handler);
+  handler.handle = async (request, options = {}) => {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs).unref();
+    if (request.body instanceof Readable) {
+      // The time begins again with each piece that is sent. Paused: whoever listens would be sent the pieces before they are asked for.
+      request.body.on("data", () => timer.refresh());
+      request.body.on("error", () => late.abort());
+      request.body.pause();
+    }
+    const signals = options.abortSignal === undefined ? [late.signal] : [options.abortSignal, late.signal];
+    try {
+      const { response } = await handle(request, { ...options, abortSignal: AbortSignal.any(signals) });
+      const { body } = response;
+      if (!(body instanceof Readable)) clearTimeout(timer);
+      else
+        response.body = Readable.from(
+          bounded(body, () => clearTimeout(timer)),
+          { objectMode: false },
+        );
+      return { response };
+    } catch (error) {
+      clearTimeout(timer);
+      throw late.signal.aborted ? new Unanswered(`no answer within ${timeoutMs} ms`, { cause: error }) : error;
+    }
+  };
+}
+
+async function* bounded(body: Readable, end: () => void): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  try {
+    for await (const bytes of body as AsyncIterable<Uint8Array>) {
+      size += bytes.length;
+      if (size > maxAnswerBytes) throw new Error(`it is longer than ${maxAnswerBytes} bytes`);
+      yield bytes;
+    }
+  } catch (error) {
+    throw new Unanswered(`the answer is not whole: ${(error as Error).message}`, { cause: error });
+  } finally {
+    end();
+  }
 }
 
 /** What is said of a version, but for its type and its checksum. */
@@ -221,7 +297,13 @@ function failureOf(error: SdkError): CodedError<ReplicaErrorCode> {
   const { name: code } = error;
   const details = { ...(status !== undefined && { status }), code };
   const kind = (): ReplicaErrorCode => {
-    if (status === undefined || status < 300 || [401, 408, 429].includes(status) || strangers.includes(code))
+    if (
+      error instanceof Unanswered ||
+      status === undefined ||
+      status < 300 ||
+      [401, 408, 429].includes(status) ||
+      strangers.includes(code)
+    )
       return "replica_unreached";
     if (status >= 500 && status !== 501) return "replica_unreached";
     if (status < 400 || status === 403 || status === 409 || code === "NoSuchBucket") return "replica_withheld";

@@ -40,7 +40,7 @@ export interface ReplicaTarget {
   open(bucket: string): Promise<{ readonly locks: boolean }>;
   /** Copies a version; one that is there already under its name is left as it is. */
   put(bucket: string, replica: Replica, signal?: AbortSignal): Promise<void>;
-  /** Gives a version that is there under its name the tags and the lock that it is to have; without `locks` its tags alone. A lock that it has not stays. */
+  /** Gives a version that is there under its name the tags and the lock that it is to have; without `locks` its tags alone. No lock there is weakened: a retention only grows, a hold is only put on. */
   describe(bucket: string, replica: Replica, locks: boolean, signal?: AbortSignal): Promise<void>;
   /** Copies a delete marker. */
   putMarker(bucket: string, marker: Pick<Replica, "key" | "version">, signal?: AbortSignal): Promise<void>;

@@ -897,7 +897,7 @@ test("tags and locks that change later change in the copies, whether the version
   await tag("sent", VersionId);
   expect((await told(east, Bucket, VersionId)).ReplicationStatus).toBe("PENDING");
   const RetainUntilDate = new Date(Date.now() + 20 * 86_400_000);
-  const Retention = { Mode: "COMPLIANCE", RetainUntilDate } as const;
+  const Retention = { Mode: "GOVERNANCE", RetainUntilDate } as const;
   await client.send(new sdk.PutObjectRetentionCommand({ Bucket, Key: "k", VersionId, Retention }));
   const hold = (Status: "ON" | "OFF") =>
     client.send(new sdk.PutObjectLegalHoldCommand({ Bucket, Key: "k", VersionId, LegalHold: { Status } }));
@@ -905,7 +905,7 @@ test("tags and locks that change later change in the copies, whether the version
   await replication.copy();
   const there = {
     tag: "sent",
-    ObjectLockMode: "COMPLIANCE",
+    ObjectLockMode: "GOVERNANCE",
     ObjectLockRetainUntilDate: RetainUntilDate,
     ObjectLockLegalHoldStatus: "ON",
   };
@@ -913,13 +913,58 @@ test("tags and locks that change later change in the copies, whether the version
   expect(await told(east, Bucket, VersionId)).toEqual({ ...there, ReplicationStatus: "COMPLETED" });
   await hold("OFF");
   await replication.copy();
-  expect((await told(west, "locked", VersionId)).ObjectLockLegalHoldStatus).toBe("OFF");
+  expect(await told(west, "locked", VersionId)).toEqual({ ...there, ReplicationStatus: "REPLICA" });
   // What has no lock here ends none there.
   const current = await told(west, "locked");
   await tag("current");
   await replication.copy();
   expect(await told(west, "locked")).toEqual({ ...current, tag: "current" });
   expect([await pending(east), await pending(west)]).toEqual([0, 0]);
+});
+
+test("no lock there is weakened by a copy: a retention that is longer there stays, one that was ended here stays, and so does a hold", async () => {
+  const { east, west } = await openPair(rule({ Destination: { Bucket: destinationArn({ name: "west", bucket: "locked" }) } }));
+  await makeBucket(west, "locked", { ...versioned, object_lock: {} });
+  await changeBucket(east.rig.node.objects, tenant, Bucket, "object-lock", (bucket) => ({ ...bucket, object_lock: {} }));
+  const { replication } = east.rig.node;
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000);
+  const [short, long] = [days(3), days(30)];
+  const retain = (site: S3Rig, bucket: string, Mode: "GOVERNANCE" | "COMPLIANCE", RetainUntilDate: Date, bypass = false) =>
+    site.client().send(
+      new sdk.PutObjectRetentionCommand({
+        Bucket: bucket,
+        Key: "k",
+        Retention: { Mode, RetainUntilDate },
+        ...(bypass && { BypassGovernanceRetention: true }),
+      }),
+    );
+  const hold = (site: S3Rig, bucket: string, Status: "ON" | "OFF") =>
+    site.client().send(new sdk.PutObjectLegalHoldCommand({ Bucket: bucket, Key: "k", LegalHold: { Status } }));
+  const lock = async (site: S3Rig, bucket: string) => {
+    const head = await site.client().send(new sdk.HeadObjectCommand({ Bucket: bucket, Key: "k" }));
+    return [head.ObjectLockMode, head.ObjectLockRetainUntilDate, head.ObjectLockLegalHoldStatus, head.ReplicationStatus];
+  };
+  await put(east, "k", { ObjectLockMode: "GOVERNANCE", ObjectLockRetainUntilDate: days(2) });
+  await replication.copy();
+  await retain(west, "locked", "GOVERNANCE", long);
+  await hold(west, "locked", "ON");
+  await retain(east, Bucket, "GOVERNANCE", short);
+  await hold(east, Bucket, "OFF");
+  await replication.copy();
+  expect(await lock(west, "locked")).toEqual(["GOVERNANCE", long, "ON", "REPLICA"]);
+  expect(await lock(east, Bucket)).toEqual(["GOVERNANCE", short, "OFF", "COMPLETED"]);
+  await retain(east, Bucket, "GOVERNANCE", days(1), true);
+  await replication.copy();
+  expect(await lock(west, "locked")).toEqual(["GOVERNANCE", long, "ON", "REPLICA"]);
+  await retain(west, "locked", "COMPLIANCE", long, true);
+  await retain(east, Bucket, "GOVERNANCE", short);
+  await replication.copy();
+  expect(await lock(east, Bucket)).toEqual(["GOVERNANCE", short, "OFF", "COMPLETED"]);
+  // What is kept otherwise there cannot be kept as long as here: that is said.
+  await retain(east, Bucket, "GOVERNANCE", days(40));
+  await replication.copy();
+  expect(await lock(west, "locked")).toEqual(["COMPLIANCE", long, "ON", "REPLICA"]);
+  expect([await status(east, "k"), await pending(east)]).toEqual(["FAILED", 0]);
 });
 
 test("a description that changes while its version is on its way is sent behind it, also when the answer was lost", async () => {

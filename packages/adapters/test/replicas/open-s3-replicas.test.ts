@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { openS3Replicas, type Replica } from "@seneschal/adapters/replicas";
+import { afterEach, describe, expect, test } from "vitest";
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** A destination that answers as it likes. */
+async function openStub(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer((request, response) => {
+    response.on("error", () => undefined);
+    request.resume().on("end", () => answer(request, response));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return openS3Replicas({ endpoint, region: "us-east-1", accessKey: "a", secretKey: "s", timeoutMs: 300 });
+}
+
+const replica = (bytes: () => AsyncIterable<Uint8Array>): Replica => ({
+  key: "k",
+  version: "0".repeat(32),
+  contentType: "a/b",
+  headers: {},
+  meta: {},
+  tags: [],
+  joined: false,
+  parts: [{ size: 3, checksums: {}, bytes }],
+});
+const whole = async function* () {
+  yield Buffer.from("abc");
+};
+
+describe.each([200, 400, 403, 500])("a destination that answers %i", (status) => {
+  test.each([
+    [
+      "without end",
+      (response: ServerResponse) => {
+        const more = (): void => {
+          while (response.write(Buffer.alloc(65_536, "x")));
+        };
+        response.on("drain", more);
+        more();
+      },
+    ],
+    [
+      "slowly, so that it is never silent for long",
+      (response: ServerResponse) => {
+        const drip = setInterval(() => response.write("x"), 20);
+        response.on("close", () => clearInterval(drip));
+      },
+    ],
+    [
+      "half",
+      (response: ServerResponse) => {
+        response.write("<Error><Code>");
+        setImmediate(() => response.destroy());
+      },
+    ],
+  ])("%s is one that was not reached", async (_, speak) => {
+    const target = await openStub((_request, response) => {
+      response.writeHead(status, { "content-type": "application/xml" });
+      speak(response);
+    });
+    const unreached = { code: "replica_unreached" };
+    await expect(target.open("bucket")).rejects.toMatchObject(unreached);
+    await expect(target.put("bucket", replica(whole))).rejects.toMatchObject(unreached);
+    target.close();
+  });
+});
+
+test("a destination that never answers is one that was not reached", async () => {
+  const target = await openStub(() => undefined);
+  await expect(target.put("bucket", replica(whole))).rejects.toMatchObject({ code: "replica_unreached" });
+  target.close();
+});
+
+test("bytes that cannot be read end their sending, and nothing else", async () => {
+  const target = await openStub((_, response) => response.end());
+  const broken = replica(async function* () {
+    yield Buffer.from("a");
+    throw new Error("lost");
+  });
+  await expect(target.put("bucket", broken)).rejects.toMatchObject({ code: "replica_unreached" });
+  target.close();
+});
