@@ -27,6 +27,7 @@ const bounds = [
   "packages/server-grpc/src/scheduler-server.ts",
   "packages/server-grpc/src/storage-server.ts",
   "packages/server-s3/src/serve-s3.ts",
+  "packages/adapters/src/replicas/open-s3-replicas.ts",
   "packages/app/src/storage/within.ts",
   "packages/server-nfs/src/serve-nfs.ts",
   "packages/server-node/src/listen.ts",

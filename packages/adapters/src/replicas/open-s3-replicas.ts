@@ -61,7 +61,7 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
       const found = await send<Found>(new sdk.HeadObjectCommand({ Bucket, Key, VersionId }), {}, signal);
       return found.VersionId === VersionId ? found : undefined;
     } catch (error) {
-      if (isCoded(error, "replica_withheld", "replica_refused")) return undefined;
+      if (isCoded(error, "replica_withheld", "replica_denied", "replica_refused")) return undefined;
       throw error;
     }
   };
@@ -69,7 +69,8 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
   const putJoined = async (Bucket: string, replica: Replica, signal?: AbortSignal): Promise<void> => {
     const { key: Key, version, parts } = replica;
     // Its bytes are sent only once, also after an answer that was lost.
-    if ((await look(Bucket, Key, version, signal)) !== undefined) return;
+    const before = await look(Bucket, Key, version, signal);
+    if (before !== undefined) return expectSame(before, replica);
     const whole = Object.entries(replica.headers).find(([name]) => name.startsWith(checksumPrefix));
     const algorithm = whole?.[0].slice(checksumPrefix.length);
     const { UploadId } = await send<{ UploadId?: string }>(
@@ -100,21 +101,31 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
           ...Object.fromEntries(own.map(([, value]) => [`Checksum${algorithm?.toUpperCase()}`, value])),
         });
       }
-      await send(new sdk.CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts: done } }), {}, signal);
+      const complete = new sdk.CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts: done } });
+      expectSame(await send<Found>(complete, {}, signal), replica);
     } catch (error) {
       await client.send(new sdk.AbortMultipartUploadCommand(target)).catch(() => undefined);
       throw error;
     }
   };
 
+  /** Asks a bucket something: what it denies then, it denies every version. */
+  const ask = async <R>(command: unknown): Promise<R> => {
+    try {
+      return await send<R>(command, {});
+    } catch (error) {
+      const { message, details } = error as CodedError;
+      throw isCoded(error, "replica_denied") ? replicaError("replica_withheld", message, details ?? {}, error) : error;
+    }
+  };
+
   return {
     async open(Bucket) {
-      const { Status } = await send<{ Status?: string }>(new sdk.GetBucketVersioningCommand({ Bucket }), {});
+      const { Status } = await ask<{ Status?: string }>(new sdk.GetBucketVersioningCommand({ Bucket }));
       if (Status !== "Enabled") throw replicaError("replica_withheld", "the bucket there does not keep versions", {});
       try {
-        const lock = await send<{ ObjectLockConfiguration?: { ObjectLockEnabled?: string } }>(
+        const lock = await ask<{ ObjectLockConfiguration?: { ObjectLockEnabled?: string } }>(
           new sdk.GetObjectLockConfigurationCommand({ Bucket }),
-          {},
         );
         return { locks: lock.ObjectLockConfiguration?.ObjectLockEnabled === "Enabled" };
       } catch (error) {
@@ -127,11 +138,12 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
       const [part] = replica.parts;
       const body = part === undefined ? { Body: Buffer.alloc(0) } : bodyOf(part);
       const checksums = Object.entries(replica.headers).filter(([name]) => name.startsWith(checksumPrefix));
-      await send(
+      const answer = await send<Found>(
         new sdk.PutObjectCommand({ Bucket, Key: replica.key, ContentType: replica.contentType, ...body }),
         { ...described(replica), ...Object.fromEntries(checksums) },
         signal,
       );
+      expectSame(answer, replica);
     },
     async describe(Bucket, { key: Key, version: VersionId, tags, retention, legalHold }, locks, signal) {
       const target = { Bucket, Key, VersionId };
@@ -152,7 +164,10 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
         await send(new sdk.PutObjectLegalHoldCommand({ ...target, LegalHold: { Status: "ON" } }), {}, signal);
     },
     async putMarker(Bucket, { key, version }, signal) {
-      await send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { [replicaHeader]: version }, signal);
+      const command = new sdk.DeleteObjectCommand({ Bucket, Key: key });
+      const answer = await send<Found>(command, { [replicaHeader]: version }, signal);
+      if (answer.VersionId === version && answer.DeleteMarker !== true)
+        throw replicaError("replica_refused", "the version is there, and is no delete marker", {});
     },
     close: () => client.destroy(),
   };
@@ -165,8 +180,16 @@ function bodyOf({ size, bytes }: ReplicaPart): { readonly Body: Buffer | Readabl
 /** What a server tells of a version. */
 interface Found {
   readonly VersionId?: string;
+  readonly ETag?: string;
+  readonly DeleteMarker?: boolean;
   readonly ObjectLockMode?: string;
   readonly ObjectLockRetainUntilDate?: Date;
+}
+
+/** Servers that call a version anew have their own ETags too. Throws `replica_refused` for another one under its name. */
+function expectSame(found: Found, { version, etag }: Replica): void {
+  if (found.VersionId === version && found.ETag !== `"${etag}"`)
+    throw replicaError("replica_refused", `the version is there with other bytes: its ETag is ${found.ETag}`, {});
 }
 
 /** What becomes of a retention beside the one that is there, which is changed to no other mode and to no earlier time without a bypass. */
@@ -306,8 +329,8 @@ function failureOf(error: SdkError): CodedError<ReplicaErrorCode> {
     )
       return "replica_unreached";
     if (status >= 500 && status !== 501) return "replica_unreached";
-    if (status < 400 || status === 403 || status === 409 || code === "NoSuchBucket") return "replica_withheld";
-    return "replica_refused";
+    if (status < 400 || code === "NoSuchBucket" || code === "QuotaExceeded") return "replica_withheld";
+    return status === 403 || status === 409 ? "replica_denied" : "replica_refused";
   };
   return replicaError(kind(), `${error.message} (${code})`, details, error);
 }

@@ -4,6 +4,8 @@ export interface Replica {
   /** What it is called here, and is to be called there where the server knows how. */
   readonly version: string;
   readonly contentType: string;
+  /** As it is here: a server that calls the version as we do says the same of it. */
+  readonly etag: string;
   /** Standard headers, checksums among them, and user metadata without its prefix: values as HTTP/1.1 carries them, a character for a byte. */
   readonly headers: Readonly<Record<string, string>>;
   readonly meta: Readonly<Record<string, string>>;
@@ -27,18 +29,19 @@ export interface ReplicaPart {
 
 /**
  * - `replica_unreached`: the server does not answer, cannot, or does not know us: nothing can be copied to it now.
- * - `replica_withheld`: the bucket takes nothing now: it is not there, not ours to write, full, or without versions.
+ * - `replica_withheld`: the bucket takes nothing now: it is not there, not ours, full, or without versions.
+ * - `replica_denied`: this version is not taken now (403, 409): others may be.
  * - `replica_refused`: this version is not taken, now and later.
  *
  * `details`: `status` and `code` of the answer, where there was one.
  */
-export type ReplicaErrorCode = "replica_unreached" | "replica_withheld" | "replica_refused";
+export type ReplicaErrorCode = "replica_unreached" | "replica_withheld" | "replica_denied" | "replica_refused";
 
 /** An S3 server that versions are copied to. Its operations throw `CodedError` of {@link ReplicaErrorCode}. */
 export interface ReplicaTarget {
   /** A bucket that keeps versions; `locks`: those may be held. */
   open(bucket: string): Promise<{ readonly locks: boolean }>;
-  /** Copies a version; one that is there already under its name is left as it is. */
+  /** Copies a version; one that is there already under its name is left as it is, and refused where it is another. */
   put(bucket: string, replica: Replica, signal?: AbortSignal): Promise<void>;
   /** Gives a version that is there under its name the tags and the lock that it is to have; without `locks` its tags alone. No lock there is weakened: a retention only grows, a hold is only put on. */
   describe(bucket: string, replica: Replica, locks: boolean, signal?: AbortSignal): Promise<void>;

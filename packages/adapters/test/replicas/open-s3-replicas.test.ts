@@ -27,6 +27,7 @@ const replica = (bytes: () => AsyncIterable<Uint8Array>): Replica => ({
   key: "k",
   version: "0".repeat(32),
   contentType: "a/b",
+  etag: "900150983cd24fb0d6963f7d28e17f72",
   headers: {},
   meta: {},
   tags: [],
@@ -73,6 +74,33 @@ describe.each([200, 400, 403, 500])("a destination that answers %i", (status) =>
     await expect(target.put("bucket", replica(whole))).rejects.toMatchObject(unreached);
     target.close();
   });
+});
+
+test.each([
+  ["other bytes", { "x-amz-version-id": "0".repeat(32), etag: '"00"' }, "replica_refused"],
+  ["no word on the bytes", { "x-amz-version-id": "0".repeat(32) }, "replica_refused"],
+  ["the same bytes", { "x-amz-version-id": "0".repeat(32), etag: '"900150983cd24fb0d6963f7d28e17f72"' }, undefined],
+  ["a name of its own", { "x-amz-version-id": "v1", etag: '"00"' }, undefined],
+])("a destination that says %s of a version is believed", async (_, headers, code) => {
+  const target = await openStub((_request, response) => response.writeHead(200, headers).end());
+  const done = await target.put("bucket", replica(whole)).then(
+    () => undefined,
+    (error: { readonly code: string }) => error.code,
+  );
+  expect(done).toBe(code);
+  target.close();
+});
+
+test("what is denied of a version is of it, what is denied of a bucket is of the bucket", async () => {
+  let answer = "AccessDenied";
+  const target = await openStub((_, response) => response.writeHead(403).end(`<Error><Code>${answer}</Code></Error>`));
+  await expect(target.open("bucket")).rejects.toMatchObject({ code: "replica_withheld" });
+  await expect(target.put("bucket", replica(whole))).rejects.toMatchObject({ code: "replica_denied" });
+  answer = "QuotaExceeded";
+  await expect(target.put("bucket", replica(whole))).rejects.toMatchObject({ code: "replica_withheld" });
+  answer = "InvalidAccessKeyId";
+  await expect(target.put("bucket", replica(whole))).rejects.toMatchObject({ code: "replica_unreached" });
+  target.close();
 });
 
 test("a destination that never answers is one that was not reached", async () => {

@@ -47,7 +47,7 @@ export async function checkConfig(config: ProcessConfig, options: CheckOptions):
     checkTiers(config),
     ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config)] : []),
   ]);
-  return [...findings.flat(), ...exposures(config)];
+  return [...findings.flat(), ...exposures(config), ...plainDestinations(config)];
 }
 
 /** Settings of services that are not started, and of ways to log in that are off, are read by nobody. */
@@ -77,9 +77,10 @@ async function checkFile({ setting, path, holds }: NamedFile, now: number): Prom
     case "certificate":
     case "authorities":
       return checkCertificates(setting, path, text, holds === "authorities", now);
+    case "secret":
+      return [...(await checkMode(setting, path)), ...checkText(setting, path, text)];
     case "private key": {
-      const open = ((await stat(path)).mode & 0o077) !== 0;
-      const found = open ? [warning(setting, `${path} can be read by others`, `chmod 600 ${path}`)] : [];
+      const found = await checkMode(setting, path);
       return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)
         ? found
         : [...found, error(setting, `${path} holds no private key in PEM`, "name the key that belongs to the certificate")];
@@ -104,8 +105,17 @@ async function checkFile({ setting, path, holds }: NamedFile, now: number): Prom
     case "revocation lists":
       return /-----BEGIN X509 CRL-----/.test(text) ? [] : [error(setting, `${path} holds no revocation list`, "PEM is expected")];
     default:
-      return text.trim() === "" ? [error(setting, `${path} is empty`, "put there what the setting asks for")] : [];
+      return checkText(setting, path, text);
   }
+}
+
+function checkText(setting: string, path: string, text: string): readonly Finding[] {
+  return text.trim() === "" ? [error(setting, `${path} is empty`, "put there what the setting asks for")] : [];
+}
+
+async function checkMode(setting: string, path: string): Promise<readonly Finding[]> {
+  const open = ((await stat(path)).mode & 0o077) !== 0;
+  return open ? [warning(setting, `${path} can be read by others`, `chmod 600 ${path}`)] : [];
 }
 
 /** What names a tier or an entity of data governance. */
@@ -335,12 +345,27 @@ function checkReach({ setting, host, port, later = false }: Party): Promise<read
   });
 }
 
+/** Where buckets are copied to in the clear: bodies, and who may read them. */
+function plainDestinations({ services, storage }: ProcessConfig): readonly Finding[] {
+  if (!services.includes("storage")) return [];
+  return storage.replication.destinations.flatMap(({ name, endpoint }, i): Finding[] => {
+    const { protocol, hostname } = new URL(endpoint);
+    return protocol === "https:" || isLocal(hostname)
+      ? []
+      : [warning(`storage.replication.destinations.${i}.endpoint`, `${name} is copied to without TLS`, "use an https endpoint")];
+  });
+}
+
+function isLocal(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
 /** What listens further than it should, or asks for what nobody can show. */
 function exposures({ services, auth, ...config }: ProcessConfig): readonly Finding[] {
   return services.flatMap((service): Finding[] => {
     const { host, tls_cert } = config[service].server;
     if (tls_cert !== undefined) return [];
-    const local = host === "localhost" || host === "::1" || host.startsWith("127.");
+    const local = isLocal(host);
     const open = warning(
       `${service}.server.host`,
       `${host} is reached from elsewhere, without TLS`,

@@ -86,6 +86,9 @@ export interface ReplicationDoc extends JsonObject {
   readonly sent?: boolean;
   /** Its tags or its lock changed since it was made. */
   readonly described?: boolean;
+  /** How often it was denied there, and until when it is not sent again, milliseconds. */
+  readonly denials?: number;
+  readonly due?: number;
 }
 
 /** How far what was in a bucket before its rules is written down to be copied. */

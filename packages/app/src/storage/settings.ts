@@ -108,8 +108,14 @@ export const storageSettings = z.strictObject({
             tenants: z.array(z.string().min(1).max(256)).min(1).max(10_000),
             /** Buckets there that they may name; absent: all that the key reaches, whosever they are. */
             buckets: z.array(z.string().min(1).max(255)).min(1).max(10_000).optional(),
-            endpoint: z.url({ protocol: /^https?$/ }).refine(hasNoUser, "expected a URL without user and password"),
-            secret_key_file: file("text"),
+            endpoint: z
+              .url({ protocol: /^https?$/ })
+              .refine(hasNoUser, "expected a URL without user and password")
+              .refine(
+                (url) => new URL(url).href === `${new URL(url).origin}/`,
+                "expected a URL without path, query and fragment",
+              ),
+            secret_key_file: file("secret"),
             /** How long the server may say nothing. */
             timeout: duration("60s").refine((ms) => ms >= 1000 && ms <= 600_000, "expected 1s to 10m"),
           }),

@@ -131,6 +131,26 @@ describe("a check of the configuration", () => {
     ]);
   });
 
+  it("regrets a destination of buckets that is told everything in the clear, and a secret that others may read", async () => {
+    const secret_key_file = await file("west.secret", "secret");
+    const found = async (endpoint: string, more: object = {}) => {
+      const west = { name: "west", tenants: ["acme"], endpoint, access_key: "a", secret_key_file, ...more };
+      const all = await check({ services: ["storage"], storage: { replication: { destinations: [west] } } });
+      return all
+        .filter(({ setting }) => setting.startsWith("storage.replication"))
+        .map(({ severity, setting }) => [severity, setting]);
+    };
+    const at = "storage.replication.destinations.0";
+    for (const endpoint of ["https://s3.west.example.org", "http://127.0.0.1:9000", "http://localhost", "http://[::1]:9000"])
+      expect(await found(endpoint)).toEqual([]);
+    for (const endpoint of ["http://s3.west.example.org", "http://10.0.0.1:9000", "http://127.example.org"])
+      expect(await found(endpoint)).toEqual([["warning", `${at}.endpoint`]]);
+    const empty = { secret_key_file: await file("empty.secret", "\n") };
+    expect(await found("https://west", empty)).toEqual([["error", `${at}.secret_key_file`]]);
+    await chmod(secret_key_file, 0o640);
+    expect(await found("https://west")).toEqual([["warning", `${at}.secret_key_file`]]);
+  });
+
   it("tries databases, vaults, logs and issuers, each by its setting, and only those of services that start", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));

@@ -458,6 +458,68 @@ test("a version that is refused for what it is has FAILED, is counted and told, 
   );
 });
 
+test("a version that is denied waits by itself, with the later ones of its key, holds up no other, and has FAILED the tenth time", async () => {
+  const west = await openSite();
+  await makeBucket(west, "copies");
+  const { target } = await to(west);
+  let asked = 0;
+  let denies = true;
+  const denying: ReplicaTarget = {
+    ...target,
+    async put(bucket, replica, signal) {
+      if (replica.key.startsWith("denied")) asked += 1;
+      if (denies && replica.key.startsWith("denied")) throw new CodedError("replica_denied", "no");
+      return target.put(bucket, replica, signal);
+    },
+  };
+  const east = await openSite(new Map([["west", { target: denying, tenants: new Set([tenant]) }]]));
+  await makeBucket(east);
+  await replicate(east, rule());
+  const { replication } = east.rig.node;
+  // More than are looked at at a time.
+  const keys = Array.from({ length: 105 }, (_, i) => `denied-${i}`);
+  for (const key of [...keys, "denied-0", "good"]) await put(east, key);
+  await replication.copy();
+  expect([asked, await status(east, "good"), await pending(east)]).toEqual([keys.length, "COMPLETED", keys.length + 1]);
+  expect(failing(east)).toEqual([]);
+  // Not before its time, also when others are.
+  await put(east, "better");
+  await replication.copy();
+  expect([asked, await status(east, "better")]).toEqual([keys.length, "COMPLETED"]);
+  denies = false;
+  east.rig.clock.advance(1000);
+  await replication.copy();
+  expect([await status(east, "denied-0"), await pending(east)]).toEqual(["COMPLETED", 0]);
+  expect(await versionsOf(west, "copies")).toEqual(await versionsOf(east, Bucket));
+  denies = true;
+  await put(east, "denied");
+  for (let i = 0; i < 9; i++) {
+    await replication.copy();
+    expect(await status(east, "denied")).toBe("PENDING");
+    east.rig.clock.advance(60_000);
+  }
+  await replication.copy();
+  expect([await status(east, "denied"), await pending(east)]).toEqual(["FAILED", 0]);
+});
+
+test("a version whose name has other bytes at the destination, or a delete marker's that is a version there, has FAILED", async () => {
+  const { east, west } = await openPair();
+  const write = async (key: string, VersionId: string | undefined) => {
+    const headers = { "x-seneschal-replica-version": VersionId ?? "" };
+    const path = `/copies/${key}`;
+    const { status: code } = await signedFetch(west, { method: "PUT", path, headers, body: Buffer.from("others") });
+    expect(code).toBe(200);
+  };
+  await write("k", (await put(east, "k")).VersionId);
+  await put(east, "marker");
+  await write("marker", (await east.client().send(new sdk.DeleteObjectCommand({ Bucket, Key: "marker" }))).VersionId);
+  await put(east, "same");
+  await east.rig.node.replication.copy();
+  expect([await status(east, "k"), await status(east, "same"), await pending(east)]).toEqual(["FAILED", "COMPLETED", 0]);
+  const marker = await findVersion(east.rig.node.objects, { bucket: Bucket, key: "marker" });
+  expect(marker?.doc.replication).toEqual({ "west/copies": "FAILED" });
+});
+
 test("locks go with versions to a bucket that has them, and not to one that has none", async () => {
   const { east, west } = await openPair(
     rule(),
@@ -748,8 +810,13 @@ describe("who writes a version under a name of its own", () => {
         ObjectLockRetainUntilDate: new Date(Date.now() + 3_600_000),
       }),
     );
-    const again = write(site, { headers: { [name]: VersionId ?? "" } });
-    expect((await again).status).toBe(200);
+    const again = (more: object) => write(site, { headers: { [name]: VersionId ?? "" }, ...more });
+    expect((await again({ body: Buffer.from("held") })).status).toBe(200);
+    expect(await code(again({}))).toBe("412 PreconditionFailed");
+    expect(await code(again({ method: "DELETE", body: undefined }))).toBe("412 PreconditionFailed");
+    const marker = { headers: { [name]: version(2000) } };
+    for (let i = 0; i < 2; i++) expect((await write(site, { method: "DELETE", ...marker })).status).toBe(204);
+    expect(await code(write(site, marker))).toBe("412 PreconditionFailed");
     const { Body, ReplicationStatus } = await site.client().send(new sdk.GetObjectCommand({ Bucket, Key: "k", VersionId }));
     expect([await Body?.transformToString(), ReplicationStatus]).toEqual(["held", undefined]);
     // One of the past lies below what is there.
@@ -788,6 +855,9 @@ test("destinations are settings with a file for their secret; what is none is re
     { buckets: [] },
     { endpoint: "ftp://west" },
     { endpoint: "https://a:b@west" },
+    { endpoint: "https://west/path" },
+    { endpoint: "https://west/?query" },
+    { endpoint: "https://west/#fragment" },
     { access_key: "" },
     { secret_key: "s" },
     { timeout: "10ms" },

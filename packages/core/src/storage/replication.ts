@@ -100,16 +100,20 @@ export function replicationStatus(version: {
 }
 
 /**
- * What came of sending a version: it was `taken`; it was `refused` for what it is; the bucket does not take anything now, such as one that is
- * missing, full, or without versions (`withheld`); or its server does not answer, or does not know us (`unreached`).
+ * What came of sending a version: it was `taken`; it was `refused` for what it is; it was `denied`, and others may not be; the bucket does not
+ * take anything now, such as one that is missing, full, or without versions (`withheld`); or its server does not answer, or does not know us
+ * (`unreached`).
  */
-export type ReplicationOutcome = "taken" | "refused" | "withheld" | "unreached";
+export type ReplicationOutcome = "taken" | "refused" | "denied" | "withheld" | "unreached";
 
 const [firstRetryMs, lastRetryMs] = [1000, 60_000];
+/** So often a version is sent that is denied each time: for some minutes. */
+const mostDenials = 10;
 
 /**
  * What becomes of a version that was sent, after so many `failures` of its queue before: what is neither taken nor refused stays pending, and
- * all behind it, until it is sent again in `waitsMs`, doubled with each failure more.
+ * all behind it, until it is sent again in `waitsMs`, doubled with each failure more. One that is denied waits by itself, after so many
+ * `failures` of its own, and only its key's later versions with it; the tenth time it is refused.
  *
  * @example
  * ```ts
@@ -124,7 +128,7 @@ export function afterSending(
   checkArgument("outcome", outcome, "string");
   checkArgument("failures", failures, "number");
   if (outcome === "taken") return { state: "COMPLETED" };
-  if (outcome === "refused") return { state: "FAILED" };
+  if (outcome === "refused" || (outcome === "denied" && failures + 1 >= mostDenials)) return { state: "FAILED" };
   return { state: "PENDING", waitsMs: Math.min(lastRetryMs, firstRetryMs * 2 ** failures) };
 }
 

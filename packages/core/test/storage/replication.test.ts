@@ -97,6 +97,8 @@ test("a version says FAILED when one destination does not take it, PENDING while
 test("what is neither taken nor refused is sent again, later each time, and within a minute", () => {
   expect(afterSending("taken", 9)).toEqual({ state: "COMPLETED" });
   expect(afterSending("refused", 0)).toEqual({ state: "FAILED" });
+  expect(afterSending("denied", 8)).toEqual({ state: "PENDING", waitsMs: 60_000 });
+  expect(afterSending("denied", 9)).toEqual({ state: "FAILED" });
   const waits = (outcome: "unreached" | "withheld") =>
     Array.from({ length: 9 }, (_, failures) => {
       const after = afterSending(outcome, failures);

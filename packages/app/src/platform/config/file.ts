@@ -2,7 +2,7 @@ import { checkArgument } from "@seneschal/kernel";
 import * as z from "zod";
 import { wrapped } from "./leaves.ts";
 
-/** What a file that a setting names holds. All but `text` is PEM, or base64 where it says so. */
+/** What a file that a setting names holds. All but `secret` and `text` is PEM, or base64 where it says so. */
 export type FileContent =
   /** A certificate with what stands behind it; the setting beside it names its key. */
   | "certificate"
@@ -18,6 +18,8 @@ export type FileContent =
   | "unseal key"
   /** Code that is loaded. */
   | "library"
+  /** Text that is nobody else's to read. */
+  | "secret"
   | "text";
 
 /** A setting that names a file: it is opened by `config check`, and looked at again while the process runs. */

@@ -61,6 +61,8 @@ export async function deleteObject(
     if (replica !== undefined) {
       if (version !== undefined) throw objectError("InvalidArgument", "a version is removed, or a delete marker is copied");
       const known = await knownReplica(services, owner.bucket, { key }, replica);
+      if (known !== undefined && known.delete_marker !== true)
+        throw objectError("PreconditionFailed", "the version under that name is no delete marker");
       if (known !== undefined) return { deleted: false, version: replica, marker: true };
     }
     const found = await findVersion(services, { bucket, key, version });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   type Bucket,
   type Conditions,
@@ -30,7 +31,10 @@ export async function putObject(services: ObjectServices, input: ObjectDraft): P
   const bucketFound = await openBucket(services, input.tenant, input.bucket);
   const known = input.replica === undefined ? undefined : await knownReplica(services, bucketFound.bucket, input, input.replica);
   if (known !== undefined) {
-    for await (const _ of input.body);
+    const md5 = createHash("md5");
+    for await (const bytes of input.body) md5.update(bytes);
+    if (known.delete_marker === true || known.etag !== md5.digest("hex"))
+      throw objectError("PreconditionFailed", "another version is there under that name");
     return known;
   }
   const shard = await writableShard(services, input.bucket, input.key);

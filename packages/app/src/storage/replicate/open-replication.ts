@@ -16,7 +16,7 @@ import { type DestinationAccess, mayReplicate, type ObjectServices } from "../ob
 import { findVersion } from "../objects/versions.ts";
 import { awaitExisting, existingAwaited } from "./existing-versions.ts";
 import { measureReplication } from "./measure-replication.ts";
-import { headOf, type ReplicationQueue, replicationQueues } from "./replication-queues.ts";
+import { pageOf, type ReplicationQueue, replicationQueues } from "./replication-queues.ts";
 import { sendVersion } from "./send-version.ts";
 
 /** Copies new versions of buckets to buckets elsewhere: each destination by itself, the versions of a key in their order. */
@@ -57,7 +57,7 @@ export function openReplication({ services, background, destinations, leads }: R
   const ending = new AbortController();
   const followers = [...destinations].map(([name, destination]) => {
     // A counter that begins at what it counted first has no increase that an alert could see.
-    for (const outcome of ["taken", "refused", "withheld", "unreached"])
+    for (const outcome of ["taken", "refused", "denied", "withheld", "unreached"])
       metrics.replications.inc({ destination: name, outcome }, 0);
     const turn = openTurns({ services, leads, name, destination, signal: ending.signal });
     const due = background.soon(`replication to ${name}`, lastRetryMs, async () => {
@@ -117,6 +117,16 @@ interface OpenQueue {
   readonly locks: boolean;
 }
 
+/** How far a turn is with a queue. */
+interface Pass {
+  cursor?: string | undefined;
+  /** Keys of which a version waits by itself, and the others behind it. */
+  readonly held: Set<string>;
+  /** When the first of those is to be sent again. */
+  due?: number;
+  ended: boolean;
+}
+
 /** Why a queue is not copied to its end. */
 interface Stopped {
   readonly outcome: "withheld" | "unreached";
@@ -135,7 +145,7 @@ interface TurnParts extends Pick<ReplicationParts, "services" | "leads"> {
   readonly signal: AbortSignal;
 }
 
-/** One destination's turns: each copies all that waits for it. A bucket that takes nothing holds up no other, a server that does not answer all. */
+/** One destination's turns: each copies all that waits for it. A version that is denied holds up its key, a bucket that takes nothing no other, a server that does not answer all. */
 function openTurns({ services, leads, name, destination, signal }: TurnParts): Turns {
   const { context } = services;
   const { store, clock, metrics } = context;
@@ -161,8 +171,8 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     return { wanted: true, ...(await target.open(queue.into)) };
   };
 
-  /** Copies one version; tells why what is behind it is not copied now. */
-  const copyOne = async (waiting: Stored, { wanted, locks }: OpenQueue): Promise<Stopped | undefined> => {
+  /** Copies one version; tells why what is behind it is not copied now: nothing of the queue, or (a time) of its key until then. */
+  const copyOne = async (waiting: Stored, { wanted, locks }: OpenQueue): Promise<Stopped | number | undefined> => {
     const entry = waiting.doc as ReplicationDoc;
     const doc = (await findVersion(services, entry))?.doc;
     if (!wanted || doc === undefined) {
@@ -171,7 +181,16 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     }
     const { outcome, error = new Error(outcome) } = await sendVersion({ services, target, locks, signal }, entry, doc);
     count(outcome, entry.size);
-    const { state } = afterSending(outcome, 0);
+    const denials = entry.denials ?? 0;
+    const after = afterSending(outcome, denials);
+    const { state } = after;
+    if (outcome === "denied" && state === "PENDING") {
+      const due = clock.now() + after.waitsMs;
+      const again: ReplicationDoc = { ...entry, denials: denials + 1, due };
+      // Where it was described otherwise meanwhile it is sent again at once.
+      await commit(store, { puts: [{ coll: "storage_replications", id: waiting.id, doc: again, ifVersion: waiting.version }] });
+      return due;
+    }
     if (state === "PENDING") return { outcome: outcome === "unreached" ? "unreached" : "withheld", error };
     await settle(services, waiting, state);
     if (state === "FAILED")
@@ -184,21 +203,35 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     return undefined;
   };
 
-  /** Copies what is first in a queue; "more": there may be more behind it. */
-  const copyPage = async (queue: ReplicationQueue): Promise<"more" | "done" | Stopped> => {
-    const page = await headOf(store, queue, pageSize);
+  /** Copies what is next in a queue; "more": there is more behind it. */
+  const copyPage = async (queue: ReplicationQueue, pass: Pass): Promise<"more" | "done" | Stopped> => {
+    const { items, cursor } = await pageOf(store, queue, pageSize, pass.cursor);
+    pass.cursor = cursor;
+    const hold = (key: string, due: number): void => {
+      pass.held.add(key);
+      pass.due = Math.min(pass.due ?? due, due);
+    };
+    const lanes = lanesOf(items.map((waiting) => ({ ...(waiting.doc as ReplicationDoc), waiting }))).filter(([first]) => {
+      if (first?.due !== undefined && first.due > clock.now()) hold(first.key, first.due);
+      return first !== undefined && !pass.held.has(first.key);
+    });
+    const end = cursor === undefined ? "done" : "more";
+    if (lanes.length === 0) return end;
     let stopped: Stopped | undefined;
     try {
       const opened = await openQueue(queue);
       if (opened === undefined) return "done";
-      const lanes = lanesOf(page.map((waiting) => ({ ...(waiting.doc as ReplicationDoc), waiting })));
       let next = 0;
       const work = async (): Promise<void> => {
         for (let lane = lanes[next++]; lane !== undefined; lane = lanes[next++])
-          for (const { waiting } of lane) {
+          for (const { key, waiting } of lane) {
             if (stopped !== undefined || !here()) return;
-            const end = await copyOne(waiting, opened);
-            stopped ??= end;
+            const held = await copyOne(waiting, opened);
+            if (typeof held === "number") {
+              hold(key, held);
+              break;
+            }
+            stopped ??= held;
           }
       };
       await Promise.all(Array.from({ length: lanesAtOnce }, work));
@@ -209,7 +242,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
       count(outcome);
       stopped = { outcome, error: error as Error };
     }
-    return stopped ?? (page.length < pageSize ? "done" : "more");
+    return stopped ?? end;
   };
 
   const retryIn = (before: Waiting | undefined, outcome: ReplicationOutcome): Waiting => {
@@ -224,17 +257,24 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     if (!here()) return {};
     if (waitsMs() > 0) return { waitsMs: waitsMs(), ...(server.error && { error: server.error }) };
     let again: number | undefined;
+    const passes = new Map<string, Pass>();
     for (let more = true; more; ) {
       more = false;
-      again = undefined;
       for await (const queue of replicationQueues(store, name)) {
         if (!here()) return {};
         const key = `${queue.bucket} ${queue.into}`;
+        const pass = passes.get(key) ?? { held: new Set(), ended: false };
+        if (pass.ended) continue;
+        passes.set(key, pass);
         const waiting = buckets.get(key);
         if (waiting === undefined || waiting.at <= clock.now()) {
-          const end = await copyPage(queue);
-          if (end === "more") more = true;
+          const end = await copyPage(queue, pass);
           if (typeof end === "string") {
+            if (end === "more") more = true;
+            else {
+              pass.ended = true;
+              if (pass.due !== undefined) again = Math.min(again ?? lastRetryMs, Math.max(0, pass.due - clock.now()));
+            }
             if (buckets.delete(key)) context.emit("info", "node", "a bucket is copied again", textsOf(queue));
             server = { failures: 0, at: 0 };
             continue;
@@ -251,6 +291,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
             });
           buckets.set(key, retryIn(waiting, outcome));
         }
+        pass.ended = true;
         const wait = Math.max(0, (buckets.get(key)?.at ?? 0) - clock.now());
         again = Math.min(again ?? wait, wait);
       }

@@ -1,4 +1,4 @@
-import type { DocumentStore, IndexValue, Stored } from "@seneschal/kernel/ports";
+import type { DocumentStore, IndexValue, Page } from "@seneschal/kernel/ports";
 import type { ReplicationDoc } from "../documents.ts";
 
 /** What waits to be copied from one bucket to one other. */
@@ -27,11 +27,15 @@ export async function* replicationQueues(store: DocumentStore, destination?: str
   }
 }
 
-/** What waits longest in a queue, in its order. */
-export async function headOf(
+/** What waits longest in a queue, in its order, behind a `cursor` where there is one. */
+export async function pageOf(
   store: DocumentStore,
   { destination, bucket, into }: ReplicationQueue,
   limit: number,
-): Promise<readonly Stored[]> {
-  return (await store.list("storage_replications", "by_queue", [destination, bucket, into], { limit })).items;
+  cursor?: string,
+): Promise<Page> {
+  return store.list("storage_replications", "by_queue", [destination, bucket, into], {
+    limit,
+    ...(cursor !== undefined && { cursor }),
+  });
 }

@@ -44,12 +44,17 @@ export async function sendVersion(
     signal.throwIfAborted();
     // The server was told nothing wrong: what ends the sending early is the reading.
     if (reading.error !== undefined) return { outcome: unreadable(reading.error) ? "refused" : "withheld", error: reading.error };
-    if (!isCoded(error, "replica_unreached", "replica_withheld", "replica_refused")) throw error;
+    if (!isCoded(error, "replica_unreached", "replica_withheld", "replica_denied", "replica_refused")) throw error;
     return { outcome: outcomes[(error as CodedError<keyof typeof outcomes>).code], error };
   }
 }
 
-const outcomes = { replica_unreached: "unreached", replica_withheld: "withheld", replica_refused: "refused" } as const;
+const outcomes = {
+  replica_unreached: "unreached",
+  replica_withheld: "withheld",
+  replica_denied: "denied",
+  replica_refused: "refused",
+} as const;
 
 /** A failure that a repetition does not end: chunks that are lost, a key that does not exist any more. */
 function unreadable(error: Error): boolean {
@@ -63,13 +68,14 @@ interface Reading {
 }
 
 async function replicaOf(reading: Reading, version: string, doc: ObjectDoc, locks: boolean): Promise<Replica> {
-  const { key, content_type: contentType, headers, meta, tags = [], retention, legal_hold, body } = doc;
+  const { key, etag, content_type: contentType, headers, meta, tags = [], retention, legal_hold, body } = doc;
   const now = reading.services.context.clock.now();
   const held = locks && retention !== undefined && retention.until > now;
   return {
     key,
     version,
     contentType,
+    etag,
     headers,
     meta,
     tags,
