@@ -100,6 +100,52 @@ describe("columns", () => {
     expect(results.filter((r) => r.table === "t").flatMap((r) => r.stars)).toEqual(["a"]);
   });
 
+  test("a table counts wherever it cannot be told from the name of a CTE", () => {
+    const tables = (sql: string, dialect?: string) => read(sql, dialect).inputs;
+    const given = (name: string, used: string) => `WITH ${name} AS (SELECT 'v' AS ssn) SELECT ssn FROM ${used}`;
+    for (const [name, used] of [
+      ['"PG_AUTHID"', "pg_authid"],
+      ['"people"', "people"],
+      ["people", '"PEOPLE"'],
+      ["People", "people"],
+      ['"hr.people"', "hr.people"],
+    ] as const)
+      expect([name, tables(given(name, used)).length, tables(given(name, `(SELECT ssn FROM ${used}) q`)).length]).toEqual([
+        name,
+        1,
+        1,
+      ]);
+    for (const name of ["people", '"People"', "PEOPLE"]) expect(tables(given(name, name))).toEqual([]);
+    expect(tables(given("`people`", "people"), "mysql")).toEqual([]);
+    expect(tables("WITH people AS (SELECT ssn FROM people) SELECT ssn FROM people")).toEqual(["people"]);
+    expect(tables("SELECT ssn FROM (WITH c AS (SELECT 1 AS ssn) SELECT ssn FROM c) q, c")).toEqual(["c"]);
+    expect(tables("WITH a AS (SELECT ssn FROM c), c AS (SELECT 1 AS ssn) SELECT ssn FROM a")).toEqual(["c"]);
+  });
+
+  test("of CTEs that differ in case or quotation marks alone each counts", () => {
+    const { results } = read(`WITH "C" AS (SELECT ssn FROM people), c AS (SELECT 1 AS ssn) SELECT ssn FROM "C"`);
+    expect(results[0]?.columns[0]?.inputs).toMatchObject([{ table: "people", field: "ssn" }]);
+  });
+
+  test("under RECURSIVE a CTE reads those behind it", () => {
+    const { results, inputs } = read(
+      "WITH RECURSIVE a AS (SELECT x FROM b), b AS (SELECT x FROM c), c AS (SELECT ssn AS x FROM people) SELECT x FROM a",
+    );
+    expect(inputs).toEqual(["people"]);
+    expect(results[0]?.columns[0]?.inputs).toMatchObject([{ table: "people", field: "ssn" }]);
+  });
+
+  test("a natural join compares the columns that both sides may have", () => {
+    const compared = (sql: string) =>
+      read(sql, "postgres", { people: ["id", "email"] }).results[0]?.dataset.map(({ table, field }) => `${table}.${field}`) ?? [];
+    for (const kind of ["NATURAL", "NATURAL LEFT", "NATURAL FULL"]) {
+      expect(compared(`SELECT p.id FROM people p ${kind} JOIN (SELECT 'v' AS email) g`)).toContain("people.email");
+      expect(compared(`SELECT o.id FROM other o ${kind} JOIN (SELECT 'v' AS email) g`)).toContain("other.email");
+      expect(compared(`SELECT o.id FROM other o ${kind} JOIN more`)).toEqual(expect.arrayContaining(["other.*", "more.*"]));
+      expect(compared(`SELECT p.id FROM people p ${kind} JOIN (SELECT 'v' AS x) g`)).toEqual([]);
+    }
+  });
+
   test("a recursive CTE ends", () => {
     expect(
       read("WITH RECURSIVE r AS (SELECT id FROM e UNION ALL SELECT e.id FROM e JOIN r ON e.boss = r.id) SELECT id FROM r").inputs,

@@ -1,5 +1,6 @@
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
 import { ENFORCED_DIALECTS, enforceSql, queryReads, type TableRules } from "@seneschal/governance";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 const parser = await openSqlParser();
@@ -82,4 +83,66 @@ describe("queries that show what the rules let through", () => {
     for (const dialect of ENFORCED_DIALECTS)
       expect(() => enforceSql(parser, sql, dialect, [rules("orders")])).toThrow(/^(?:sql|a name)/);
   });
+
+  describe("a name is one that WITH gave only where the database takes both for one", () => {
+    const spelling = fc
+      .tuple(fc.constantFrom("people", "PEOPLE", "People", "\u00e9t\u00e9", "\u00c9T\u00c9"), fc.boolean())
+      .map(([value, inQuotes]) => ({ value, inQuotes }));
+    type Spelling = { readonly value: string; readonly inQuotes: boolean };
+    const mark = { postgres: '"', snowflake: '"', bigquery: "`" };
+    const kept = (dialect: keyof typeof mark, { value, inQuotes }: Spelling) => {
+      if (dialect === "bigquery") return value.toLowerCase();
+      if (inQuotes) return value;
+      return dialect === "snowflake" ? value.toUpperCase() : value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    };
+    const places: readonly ((given: string, used: string) => string)[] = [
+      (given, used) => `WITH ${given} AS (SELECT 'v' AS ssn) SELECT ssn FROM ${used}`,
+      (given, used) => `WITH ${given} AS (SELECT 'v' AS ssn) SELECT (SELECT max(ssn) FROM ${used})`,
+      (given, used) => `SELECT ssn FROM (WITH ${given} AS (SELECT 'v' AS ssn) SELECT ssn FROM ${used}) AS q`,
+      (given, used) => `WITH ${given} AS (SELECT 'v' AS ssn), b AS (SELECT ssn FROM ${used}) SELECT ssn FROM b`,
+      (given, used) => `WITH ${given} AS (SELECT 'v' AS ssn) SELECT 1 WHERE EXISTS (SELECT 1 FROM ${used})`,
+    ];
+    test.each(ENFORCED_DIALECTS)("on %s, or it is refused", (dialect) => {
+      fc.assert(
+        fc.property(spelling, spelling, fc.constantFrom(...places), (given, used, place) => {
+          const write = ({ value, inQuotes }: Spelling) => (inQuotes ? `${mark[dialect]}${value}${mark[dialect]}` : value);
+          const sql = place(write(given), write(used));
+          const alike = given.value.toLowerCase() === used.value.toLowerCase();
+          const same = kept(dialect, given) === kept(dialect, used);
+          let tables: readonly string[] | undefined;
+          try {
+            ({ tables } = queryReads(parser, sql, dialect));
+          } catch (error) {
+            // Other letters are none of a name without quotation marks, for some.
+            if (/cannot be parsed/.test(String(error))) {
+              expect(given.value + used.value).toMatch(/[^a-z]/i);
+              return;
+            }
+            expect(String(error)).toMatch(/WITH: /);
+          }
+          if (!alike) expect(tables).toHaveLength(1);
+          else if (!same) expect(tables).toBeUndefined();
+          else if (/^[a-z]*$/i.test(given.value)) expect(tables).toEqual([]);
+        }),
+        { numRuns: 300 },
+      );
+    });
+    test.each([
+      ["outside of the query that gave it", "SELECT ssn FROM (WITH c AS (SELECT 1 AS ssn) SELECT ssn FROM c) q JOIN c ON TRUE"],
+      ["in a part of a union", "(WITH c AS (SELECT 1 AS ssn) SELECT ssn FROM c) UNION SELECT ssn FROM c"],
+      ["in itself", "WITH c AS (SELECT ssn FROM c) SELECT ssn FROM c"],
+      ["before it is given", "WITH a AS (SELECT ssn FROM c), c AS (SELECT 1 AS ssn) SELECT ssn FROM a"],
+      ["of a schema", "WITH c AS (SELECT 1 AS ssn) SELECT ssn FROM hr.c"],
+    ])("a table's name stays one %s", (_, sql) => {
+      for (const dialect of ENFORCED_DIALECTS) expect(queryReads(parser, sql, dialect).tables).toHaveLength(1);
+    });
+  });
+
+  test.each(["NATURAL", "NATURAL INNER", "NATURAL LEFT", "NATURAL RIGHT OUTER", "NATURAL FULL"])(
+    "%s JOIN compares all columns",
+    (join) => {
+      const sql = `SELECT p.id FROM orders p ${join} JOIN (SELECT 'v' AS ssn) g`;
+      for (const dialect of ENFORCED_DIALECTS) expect(queryReads(parser, sql, dialect).columns).toBeUndefined();
+    },
+  );
 });

@@ -8,6 +8,9 @@ describe.each(servers)("queries with the obligations of their decision on %s", (
     for (const [resource, columns] of [
       ["orders", { id: "INTERNAL", region: "INTERNAL", ssn: "RESTRICTED", dept: "INTERNAL" }],
       ["shop/refunds", { id: "INTERNAL", region: "INTERNAL" }],
+      ["hr.people", { id: "PUBLIC", email: "RESTRICTED" }],
+      ["people", { id: "PUBLIC", email: "PUBLIC", other: "PUBLIC" }],
+      ["test.hr.people", { id: "PUBLIC", email: "PUBLIC", other: "PUBLIC" }],
       ["shop/plain", { id: "PUBLIC", salary: "PUBLIC", rolname: "PUBLIC", note: "PUBLIC" }],
     ] as const) {
       const described = Object.fromEntries(Object.entries(columns).map(([name, tier]) => [name, { tier, tags: [] }]));
@@ -58,6 +61,47 @@ describe.each(servers)("queries with the obligations of their decision on %s", (
       expect([status, body.error?.details.field ?? body.error?.details.issues]).toEqual([400, expect.anything()]);
       expect((await enforce({ sql })).body.allowed).toBe(false);
     }
+  });
+
+  test("a resource that is chosen for a name makes it no less than all that the name may mean", async () => {
+    for (const table of ["hr.people", "prod.hr.people", "HR.People"])
+      for (const given of ["hr.people", "people", "test.hr.people"])
+        for (const column of ["email", "other", "*", "id, other"]) {
+          const asked = { sql: `SELECT ${column} FROM ${table}`, resources: { [table.toLowerCase()]: given } };
+          const { status, body } = await enforce(asked);
+          expect([table, given, column, status === 400 || body.classification.tier === "RESTRICTED"]).toEqual([
+            table,
+            given,
+            column,
+            true,
+          ]);
+          expect(body.sql).toBeUndefined();
+        }
+  });
+
+  test.each([
+    'WITH "ORDERS" AS (SELECT id AS ssn FROM shop_refunds) SELECT ssn FROM orders',
+    'WITH orders AS (SELECT id AS ssn FROM shop_refunds) SELECT ssn FROM "Orders"',
+  ])("no name of a query's own hides a table: %s", async (sql) => {
+    const { status, body } = await enforce({ sql, resources: { shop_refunds: "shop/refunds" } });
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining("WITH: ")]);
+  });
+
+  test.each(["NATURAL JOIN", "NATURAL LEFT JOIN", "NATURAL FULL JOIN"])("a %s tells of all columns", async (join) => {
+    const { body } = await enforce({ sql: `SELECT o.id FROM orders o ${join} (SELECT 'v' AS ssn) g` });
+    expect([body.allowed, body.classification.tier]).toEqual([false, "RESTRICTED"]);
+  });
+
+  test("a view replaces no other and no table", async () => {
+    const asked = { sql: "SELECT a.id FROM a.pages a JOIN b.pages b ON a.id = b.id" };
+    const resources = { "a.pages": "shop/refunds", "b.pages": "shop/refunds" };
+    const reasoning = async (more: object) => (await enforce({ ...asked, resources, ...more })).body.reasoning;
+    expect((await enforce({ ...asked, resources })).body.allowed).toBe(true);
+    expect(await reasoning({ view_schema: "safe" })).toMatch(/two tables would have the view safe\.pages/);
+    for (const schema of ["a", "A", "prod.a"])
+      expect(await reasoning({ sql: "SELECT id FROM a.pages", view_schema: schema })).toMatch(/may be a table of the query/);
+    for (const schema of ["v.", "v..w", ".v", "1v", "v.1"])
+      expect((await enforce({ ...asked, resources, view_schema: schema })).status).toBe(400);
   });
 
   describe("the columns that a query names are judged, and not the table alone", () => {

@@ -93,7 +93,8 @@ export const decisionRoutes = {
           .meta({ description: "Table as the database keeps its name -> resource id; without an entry they are the same" }),
         view_schema: z
           .string()
-          .regex(/^[A-Za-z_][A-Za-z0-9_.]{0,127}$/)
+          .max(128)
+          .regex(/^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/)
           .optional()
           .meta({ description: "Tell also a view of each table in this schema, which shows the same" }),
         user_context: evaluateRequest.shape.user_context,

@@ -1,5 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
+import { foldedName } from "../sql/folded-name.ts";
 import { MAX_PARSE_COST, parseCost } from "../sql/parse-cost.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import { type Node, nestsTooDeep } from "../sql/tree.ts";
@@ -32,7 +33,7 @@ export function enforceSql(parser: SqlParser, sql: string, dialect: EnforcedDial
 export interface QueryReads {
   /** As it names them. */
   readonly tables: readonly string[];
-  /** Every name that may be a column's in it, in lower case, of whichever table; absent where it takes all columns of one. */
+  /** Every name that may be a column's in it, in lower case, of whichever table; absent where it takes or compares all columns of one. */
   readonly columns?: readonly string[];
 }
 
@@ -48,7 +49,7 @@ export function queryReads(parser: SqlParser, sql: string, dialect: EnforcedDial
   return { tables: [...walk.tables], ...(columns === undefined ? {} : { columns: [...columns] }) };
 }
 
-/** The names in a query that may be columns', in lower case; `undefined` where a star or the name of a relation stands for all of one. */
+/** The names in a query that may be columns', in lower case; `undefined` where a star, a natural join or the name of a relation stands for all of one. */
 function columnsNamed(tree: Node): ReadonlySet<string> | undefined {
   const names = new Set<string>();
   const relations = new Set<string>();
@@ -76,6 +77,8 @@ function columnsNamed(tree: Node): ReadonlySet<string> | undefined {
       left.push(counts ? withoutStar(parts) : parts);
     }
     if ("Wildcard" in rest || "QualifiedWildcard" in rest) whole = true;
+    // It compares all columns that both sides have, and names none.
+    if (Object.values((rest["join_operator"] as Node | null) ?? {}).includes("Natural")) whole = true;
     if (typeof rest["value"] === "string") names.add(rest["value"].toLowerCase());
     for (const [key, child] of Object.entries(rest)) {
       // `SELECT o FROM orders o`: its last part may be a relation's.
@@ -174,6 +177,9 @@ const FUNCTIONS = new Set(
   ),
 );
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range is meant
+const ASCII = /^[\x00-\x7f]*$/;
+
 interface Edit {
   readonly start: number;
   readonly end: number;
@@ -210,11 +216,11 @@ class Walk {
   statement(tree: Node): void {
     const [key, ...more] = Object.keys(tree);
     if (key !== "Query" || more.length > 0) throw refused("only queries are taken");
-    this.#query(tree[key] as Node, new Set());
+    this.#query(tree[key] as Node, []);
   }
 
-  #query(query: Node, scope: ReadonlySet<string>): void {
-    const names = new Set(scope);
+  #query(query: Node, scope: readonly Node[]): void {
+    const names = [...scope];
     const given = query["with"] as Node | null | undefined;
     if (given !== undefined && given !== null) {
       for (const [key, value] of Object.entries(given))
@@ -225,17 +231,18 @@ class Walk {
           if (!key.endsWith("_token") && !isEmpty(value)) throw refused(`WITH: ${key} is not known`);
         this.#query(inner, names);
         this.#aliased(alias);
-        const name = String((alias["name"] as Node)["value"]).toLowerCase();
+        const name = alias["name"] as Node;
         // No name stands for a table here and for something else there.
-        if (this.#rules?.some((table) => table.name.toLowerCase().split(".").at(-1) === name))
+        const folded = foldedName(String(name["value"]));
+        if (this.#rules?.some((table) => foldedName(table.name.split(".").at(-1) ?? "") === folded))
           throw refused("WITH: it has the name of a table");
-        names.add(name);
+        names.push(name);
       }
     }
     for (const [key, value] of Object.entries(query)) if (key !== "with") this.#member(key, value, names);
   }
 
-  #member(key: string, value: unknown, scope: ReadonlySet<string>): void {
+  #member(key: string, value: unknown, scope: readonly Node[]): void {
     if (key === "span" || key.endsWith("_token") || isEmpty(value)) return;
     if (key === "Table") this.#table(value as Node, scope);
     else if (!KNOWN.has(key)) throw refused(`${key} is not known`);
@@ -249,7 +256,7 @@ class Walk {
     }
   }
 
-  #node(node: unknown, scope: ReadonlySet<string>): void {
+  #node(node: unknown, scope: readonly Node[]): void {
     if (Array.isArray(node)) for (const each of node) this.#node(each, scope);
     else if (isObject(node)) {
       if ("body" in node) this.#query(node, scope);
@@ -280,7 +287,7 @@ class Walk {
       if (key !== "name" && key !== "explicit" && !isEmpty(value)) throw refused(`an alias with ${key} is not known`);
   }
 
-  #table(table: Node, scope: ReadonlySet<string>): void {
+  #table(table: Node, scope: readonly Node[]): void {
     const { name, alias, ...rest } = table as { name: { Identifier?: Node }[]; alias?: Node };
     for (const [key, value] of Object.entries(rest)) if (!isEmpty(value)) throw refused(`a table with ${key} is not known`);
     if (!isEmpty(alias)) this.#aliased(alias as Node);
@@ -288,8 +295,7 @@ class Walk {
       if (ident === undefined) throw refused("the name of a table is not known");
       return ident as Node & { readonly value: string };
     });
-    const [only] = idents;
-    if (idents.length === 1 && scope.has(String(only?.value).toLowerCase())) return;
+    if (idents.length === 1 && this.#isGiven(idents[0] as Node, scope)) return;
     const written = idents.map((ident) => this.#folded(ident)).join(".");
     if (this.#rules === undefined) {
       this.tables.add(written);
@@ -320,6 +326,23 @@ class Walk {
     this.#written += text.length;
     if (this.#written > MAX_ENFORCED_SQL) throw refused("it becomes too long");
     this.#edits.push({ start, end, text });
+  }
+
+  /** True for a name that WITH gave. Throws for one that differs from such a name only in ways that databases, and their settings, take differently: it may be a table's. */
+  #isGiven(name: Node, scope: readonly Node[]): boolean {
+    const value = String(name["value"]);
+    const alike = scope.filter((each) => foldedName(String(each["value"])) === foldedName(value));
+    const same = alike.some((each) => {
+      const given = String(each["value"]);
+      if (given === value && isEmpty(each["quote_style"]) === isEmpty(name["quote_style"])) return true;
+      // What becomes of other letters hangs on the database's encoding.
+      if (!ASCII.test(given + value)) return false;
+      return this.#dialect === "bigquery"
+        ? given.toLowerCase() === value.toLowerCase()
+        : this.#folded(each) === this.#folded(name);
+    });
+    if (alike.length > 0 && !same) throw refused("WITH: a table has the same name but for its case or quotation marks");
+    return same;
   }
 
   /** A name as the database keeps it. */

@@ -1,6 +1,7 @@
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import type { Obligation } from "../evaluate/types.ts";
+import { foldedName } from "../sql/folded-name.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import { enforceSql, MAX_ENFORCED_SQL, type QueryReads, queryReads } from "./enforce-sql.ts";
 import { tableView } from "./table-query.ts";
@@ -50,11 +51,27 @@ export function enforceTask(parser: SqlParser | undefined, task: QueryTask | Enf
   if (viewSchema === undefined) return { sql: enforced };
   const views: string[] = [];
   let length = 0;
+  const named = new Set<string>();
   for (const table of rules) {
-    const view = tableView(dialect, table, `${viewSchema}.${table.name.split(".").at(-1)}`);
+    const name = `${viewSchema}.${table.name.split(".").at(-1)}`;
+    const folded = foldedName(name);
+    if (named.has(folded)) throw refused(`two tables would have the view ${name}`);
+    named.add(folded);
+    if (rules.some((each) => mayBeOne(foldedName(each.name), folded)))
+      throw refused(`the view ${name} may be a table of the query`);
+    const view = tableView(dialect, table, name);
     length += view.length;
-    if (length > MAX_ENFORCED_SQL) throw governanceError("validation_failed", "view_schema: the views become too long");
+    if (length > MAX_ENFORCED_SQL) throw refused("the views become too long");
     views.push(view);
   }
   return { sql: enforced, views };
+}
+
+/** True where a table that is named with its schema may be the one of a more, or less, qualified name. */
+function mayBeOne(table: string, view: string): boolean {
+  return table.includes(".") && (`.${view}`.endsWith(`.${table}`) || `.${table}`.endsWith(`.${view}`));
+}
+
+function refused(reason: string): Error {
+  return governanceError("validation_failed", `view_schema: ${reason}`, { field: "view_schema", reason });
 }

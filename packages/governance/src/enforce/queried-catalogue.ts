@@ -17,7 +17,8 @@ export interface QueriedTable {
 
 /**
  * The catalogue as one query sees it: of each resource the columns that the query names (`columns`, in lower case; absent: all), and whatever the name of the table itself says besides: what databases keep in tables so called,
- * and, where the register does not know it, what its columns are called. So nothing that a caller says of a table makes it less than that.
+ * and, where the register does not know it, what its columns are called. Each of several resources that one name may mean counts in the others:
+ * a column that one of them does not list has that one's tier. So nothing that a caller says of a table makes it less than that.
  *
  * @example
  * ```ts
@@ -45,7 +46,10 @@ export function queriedCatalogue(
       if (own === undefined) return undefined;
       const said = tables
         .filter(({ ids }) => ids.includes(id))
-        .flatMap((table) => saidBy(table, own, policy, named === undefined));
+        .flatMap((table) => [
+          ...saidBy(table, own, policy, named === undefined),
+          ...table.ids.filter((other) => other !== id).flatMap((other) => catalogue.resource(other) ?? []),
+        ]);
       const whole = mergedResource(policy, [own, ...said]) ?? own;
       const seen = named === undefined ? whole : narrowed(whole, policy, named);
       return { ...own, tier: seen.tier, tags: seen.tags, columns: seen.columns ?? {} };

@@ -1,5 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import { isBuiltin, reachOf } from "./builtins.ts";
+import { foldedName } from "./folded-name.ts";
 import { AGGREGATES, MASKING, MEMBER_ACCESS, REVEALING_AGGREGATES, showsLittle } from "./functions.ts";
 import { patternOf, placeholderIn } from "./templates.ts";
 import {
@@ -43,10 +44,18 @@ interface Result {
   readonly dataset: readonly ColumnInput[];
 }
 
+/** Common table expressions by their folded names: what differs only in case or quotation marks are several, or one, as the database has it. */
+type Ctes = ReadonlyMap<string, readonly Cte[]>;
+interface Cte {
+  /** Its name in the tree. */
+  readonly name: unknown;
+  readonly result: Result;
+}
+
 /** Names visible at one place; `outer` for correlated subqueries. */
 interface Scope {
   readonly relations: readonly Relation[];
-  readonly ctes: ReadonlyMap<string, Result>;
+  readonly ctes: Ctes;
   readonly outer?: Scope;
   /** Where columns met outside the select list go. */
   readonly indirect: ColumnInput[];
@@ -772,21 +781,25 @@ class Analyser {
     return [this.#database, this.#schema, name].filter((part) => part !== undefined).join(".");
   }
 
-  #with(query: Node, scope: Scope): ReadonlyMap<string, Result> {
+  #with(query: Node, scope: Scope): Ctes {
     const ctes = new Map(scope.ctes);
     const clause = query["with"] as Node | undefined | null;
-    for (const item of list(clause?.["cte_tables"])) {
-      const cte = item as Node;
+    const put = (name: unknown, result: Result): void => {
+      const key = foldedName(identifier(name));
+      ctes.set(key, [...(ctes.get(key) ?? []).filter((known) => !surelyOne(known.name, name)), { name, result }]);
+    };
+    const given = list(clause?.["cte_tables"]) as readonly Node[];
+    for (const cte of clause?.["recursive"] === true ? givenFirst(given) : given) {
       const alias = (cte["alias"] ?? {}) as Node;
-      const name = identifier(alias["name"]).toLowerCase();
+      const name = alias["name"];
       const inner: Scope = { relations: [], ctes, indirect: [], ...(scope.outer === undefined ? {} : { outer: scope.outer }) };
       const body = ((cte["query"] ?? {}) as Node)["body"] as Node | undefined;
       const operation = body?.["SetOperation"] as Node | undefined;
       if (clause?.["recursive"] === true && operation !== undefined) {
         // The anchor gives the columns that the recursive member refers to.
-        ctes.set(name, this.#body(operation["left"] as Node, inner));
+        put(name, this.#body(operation["left"] as Node, inner));
       }
-      ctes.set(
+      put(
         name,
         renamed(this.#query(cte["query"] as Node, { ...inner, ctes: new Map(ctes) }), list(alias["columns"]).map(columnAlias)),
       );
@@ -831,11 +844,14 @@ class Analyser {
       const table = body["Table"] as Node;
       const written = [table["schema_name"], table["table_name"]].filter((p) => typeof p === "string").join(".");
       this.#seen.add(table);
-      const cte = scope.ctes.get(written.toLowerCase());
-      if (cte !== undefined) return cte;
+      // The tree does not tell whether it was quoted.
+      const single = typeof table["schema_name"] !== "string";
+      const { given, sure } = single ? givenBy(scope.ctes, written) : NOT_GIVEN;
+      if (given !== undefined && sure) return given;
       const name = this.#qualified(written);
       this.#inputs.add(name);
-      return { ...this.#tableColumns(name), dataset: [] };
+      const read = { ...this.#tableColumns(name), dataset: [] };
+      return given === undefined ? read : either([given, read]);
     }
     if (body["Values"] !== undefined) {
       const inner: Scope = { ...scope, indirect: [] };
@@ -1014,6 +1030,7 @@ class Analyser {
       const name = lastName(using);
       for (const relation of [...left, ...(right === undefined ? [] : [right])]) inputs.push(...lookup(relation, name));
     }
+    if ((on as unknown) === "Natural" && right !== undefined) inputs.push(...this.#counted(inCommon(left, right)));
     this.#collect(inputs, scope, "JOIN");
     if (inner) this.#collect(inputs, scope, "FILTER");
   }
@@ -1049,7 +1066,7 @@ class Analyser {
       const name = literalText(fn);
       const alias = identifier(((node["TableFunction"] as Node)["alias"] as Node | null | undefined)?.["name"]).toLowerCase();
       if (name === undefined) this.#unread.add(BUILT_NAME);
-      return this.#tableNamed(name ?? "", alias === "" ? undefined : alias, [], scope);
+      return this.#tableNamed(name ?? "", alias === "" ? undefined : alias, [], scope, name);
     }
     const [, body] = Object.entries(node)[0] ?? [];
     return typeof body === "object" && body !== null ? this.#computed(body as Node, scope) : undefined;
@@ -1128,10 +1145,12 @@ class Analyser {
     const only = isOnly(table["name"]);
     if (only) this.#explain(table["name"]);
     if (only && args === undefined && aliasName !== undefined)
-      return this.#tableNamed(identifier(alias?.["name"]), undefined, [], scope);
+      return this.#tableNamed(identifier(alias?.["name"]), undefined, [], scope, alias?.["name"]);
     if (only && args !== undefined && args !== null) {
       const name = this.#named(list(args["args"])[0]);
-      return this.#tableNamed(columnName(unnamed(list(args["args"])[0])) ?? name, aliasName, renames, scope);
+      const expr = unnamed(list(args["args"])[0]);
+      const ident = (expr as Node | undefined)?.["Identifier"];
+      return this.#tableNamed(columnName(expr) ?? name, aliasName, renames, scope, ident);
     }
     const called = this.#named(table["name"]);
     const indirectly = called.toLowerCase() === "identifier" && args !== undefined && args !== null;
@@ -1153,12 +1172,15 @@ class Analyser {
       ];
       return { names, columns, open: rows.map(({ table: named }) => named), other: inputs };
     }
-    return this.#tableNamed(name, aliasName, renames, scope);
+    const parts = list(table["name"]);
+    const single = indirectly ? name : parts.length === 1 ? ((parts[0] as Node)["Identifier"] ?? name) : undefined;
+    return this.#tableNamed(name, aliasName, renames, scope, single);
   }
 
-  #tableNamed(name: string, aliasName: string | undefined, renames: readonly string[], scope: Scope): Relation {
-    const cte = scope.ctes.get(name.toLowerCase());
-    if (cte !== undefined) return relationOf([aliasName ?? name.toLowerCase()], renamed(cte, renames));
+  /** A table, or what WITH gave that name; `single`: the node or the text of a name of one part, which alone may be such. */
+  #tableNamed(name: string, aliasName: string | undefined, renames: readonly string[], scope: Scope, single?: unknown): Relation {
+    const { given, sure } = single === undefined ? NOT_GIVEN : givenBy(scope.ctes, single);
+    if (given !== undefined && sure) return relationOf([aliasName ?? name.toLowerCase()], renamed(given, renames));
     const qualified = this.#qualified(name);
     if (name !== "") this.#inputs.add(qualified);
     const full = qualified.toLowerCase();
@@ -1166,7 +1188,9 @@ class Analyser {
     const names =
       aliasName === undefined ? [...new Set([name.toLowerCase(), full])] : full.includes(".") ? [aliasName, full] : [aliasName];
     const whole = this.#tableColumns(qualified);
-    const { columns, open } = renamed({ ...whole, dataset: [] }, renames);
+    const read: Result = { ...whole, dataset: [] };
+    if (given !== undefined) return relationOf(names, renamed(either([given, read]), renames));
+    const { columns, open } = renamed(read, renames);
     return { names, columns, open };
   }
 
@@ -1659,6 +1683,62 @@ function aliasedTable(items: readonly unknown[], name: string): Node | undefined
 function isOnly(name: unknown): boolean {
   const ident = (list(name)[0] as Node | undefined)?.["Identifier"] as Node | undefined;
   return list(name).length === 1 && same(identifier(ident), "only") && (ident?.["quote_style"] ?? null) === null;
+}
+
+const NOT_GIVEN: { readonly given?: Result; readonly sure: boolean } = { sure: false };
+
+/** What WITH gave a name; not `sure` where a table may be meant as well. */
+function givenBy(ctes: Ctes, name: unknown): { readonly given?: Result; readonly sure: boolean } {
+  const alike = ctes.get(foldedName(identifier(name))) ?? [];
+  if (alike.length === 0) return NOT_GIVEN;
+  return { given: either(alike.map(({ result }) => result)), sure: alike.some((each) => surelyOne(each.name, name)) };
+}
+
+/**
+ * True for two names that every database takes for one. Some fold what is not in double quotation marks, this way or that, and some look at the case of all; where a name is a text it is not known whether it was quoted.
+ */
+function surelyOne(a: unknown, b: unknown): boolean {
+  const [x, y] = [identifier(a), identifier(b)];
+  if (x !== y) return false;
+  if (typeof a === "string" || typeof b === "string") return x === x.toLowerCase();
+  return ((a as Node)["quote_style"] === '"') === ((b as Node)["quote_style"] === '"');
+}
+
+/** Under RECURSIVE one may read those behind it (PostgreSQL): each behind all that it names. */
+function givenFirst(ctes: readonly Node[]): readonly Node[] {
+  const nameOfCte = (cte: Node): string => foldedName(identifier(((cte["alias"] ?? {}) as Node)["name"]));
+  const ordered = new Set<Node>();
+  const visited = new Set<Node>();
+  const visit = (cte: Node): void => {
+    if (visited.has(cte)) return;
+    visited.add(cte);
+    const names = new Set(identifiersIn(cte["query"]).map(foldedName));
+    for (const other of ctes) if (names.has(nameOfCte(other))) visit(other);
+    ordered.add(cte);
+  };
+  for (const cte of ctes) visit(cte);
+  return [...ordered];
+}
+
+/** All that one of several results may be. */
+function either(results: readonly Result[]): Result {
+  const [only] = results;
+  if (only !== undefined && results.length === 1) return only;
+  return {
+    columns: results.flatMap(({ columns }) => columns),
+    open: [...new Set(results.flatMap(({ open }) => open))],
+    dataset: results.flatMap(({ dataset }) => dataset),
+  };
+}
+
+/** The columns that a natural join compares: those of a name that both sides have, or may have. */
+function inCommon(left: readonly Relation[], right: Relation): readonly ColumnInput[] {
+  const all = [...left, right];
+  const names = new Set(all.flatMap(({ columns }) => columns.map(({ name }) => name.toLowerCase())));
+  const common = [...names].filter((name) => has(right, name) && left.some((relation) => has(relation, name)));
+  const found = common.flatMap((name) => all.flatMap((relation) => lookup(relation, name)));
+  const open = (relation: Relation) => relation.open.length > 0 || relation.other !== undefined;
+  return open(right) && left.some(open) ? [...found, ...all.flatMap(rowOf)] : found;
 }
 
 function EMPTY_SCOPE(): Scope {

@@ -62,7 +62,7 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
       }
     };
     const { tables: names, columns } = await recorded(classifier.reads({ sql, dialect }, owner));
-    // Which of several resources a name means, only the caller can say; no other than those that it may mean.
+    // Which of several resources a name means, only the caller can say, and no other than those that it may mean; the others count nonetheless.
     const tables = names.map((name) => {
       const named = catalogue.graph.named(name);
       const given = Object.hasOwn(resources, name) ? resources[name] : undefined;
@@ -71,7 +71,7 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
           field: `resources.${name}`,
         });
       const id = given ?? name;
-      return { name, id, ids: given === undefined ? [id, ...named] : [id], registered: named.length > 0 };
+      return { name, id, ids: [...new Set([id, ...named])], registered: named.length > 0 };
     });
     sources = [...new Set(tables.flatMap(({ ids }) => ids))];
     // A view shows all columns, a filter tells of its own.
