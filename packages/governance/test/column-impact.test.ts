@@ -126,6 +126,32 @@ describe("the impact of a column's change", () => {
     expect(columnImpact(graph, "a", "x", "drop", { depth: 4, limit: 7 })?.truncated).toBe(false);
   });
 
+  it("names a job exactly where it stands between what is told, whatever the depth and the limit", () => {
+    const name = fc.constantFrom("p", "q");
+    const table = fc.constantFrom("a", "b", "c", "d");
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(table, table, name, name), { maxLength: 20 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 6 }),
+        (drawn, depth, limit) => {
+          const links = drawn.filter(([from, to]) => from !== to);
+          const any = graphOf(
+            Object.fromEntries(links.map(([from, to, x, y], i) => [`j${i}`, [[from, to, [direct(x, y)]]] as const])),
+          );
+          const impact = columnImpact(any, "a", "p", "drop", { depth, limit });
+          if (impact === undefined) return;
+          const seen = new Set(["a.p", ...impact.columns.map((c) => `${c.resource}.${c.column}`)]);
+          const between = links.flatMap(([from, to, x, y], i) =>
+            seen.has(`${from}.${x}`) && seen.has(`${to}.${y}`) ? [`j${i}`] : [],
+          );
+          expect(impact.jobs.map(({ job }) => job)).toEqual(between.sort());
+        },
+      ),
+    );
+    expect(columnImpact(graph, "a", "x", "drop", { depth: 1 })?.jobs).toEqual([{ job: "load", effect: "breaks" }]);
+  });
+
   it("reaches exactly the columns that paths of column links lead to, on any graph", () => {
     const name = fc.constantFrom("p", "q", "r");
     const table = fc.constantFrom("a", "b", "c", "d", "e");

@@ -5,6 +5,10 @@ export function notFound(id: string): CodedError {
   return new CodedError("not_found", "no such resource", { resource_id: id });
 }
 
+export function noSuchColumn(resource_id: string, column: string): CodedError {
+  return new CodedError("not_found", "no such column", { resource_id, column });
+}
+
 /** A request that parses but cannot be meant. `field` as `rules[0].tier`. */
 export function invalid(field: string, reason: string): CodedError {
   return new CodedError("validation_failed", `${field}: ${reason}`, { field, reason });

@@ -79,8 +79,13 @@ describe.each(servers)("the catalogue on %s", (_, serve) => {
 
   test("a column that is none, a resource that is none, another organisation and a key without the scope learn nothing", async () => {
     await start();
-    expect((await impact("reader", "column=emial")).status).toBe(404);
-    expect((await impact("reader", "column=email", "crm.nothing")).status).toBe(404);
+    const misspelt = await impact("reader", "column=emial");
+    expect(misspelt).toMatchObject({
+      status: 404,
+      body: { error: { message: "no such column", details: { resource_id: "crm.customers", column: "emial" } } },
+    });
+    const nowhere = await impact("reader", "column=email", "crm.nothing");
+    expect(nowhere).toMatchObject({ status: 404, body: { error: { details: { resource_id: "crm.nothing" } } } });
     const foreign = await impact("other", "column=email");
     expect([foreign.status, JSON.stringify(foreign.body).includes("dwh")]).toEqual([404, false]);
     expect((await impact("judge", "column=email")).status).toBe(403);
@@ -158,12 +163,16 @@ describe.each(servers)("the catalogue on %s", (_, serve) => {
     });
     const before = await rig.call("reader", "GET", `${changes}?start_date=2026-01-01T00:00:00Z&end_date=2026-02-01T00:02:00Z`);
     expect(before.body.added).toEqual([{ column: "mail", type: "text" }]);
+    const early = await rig.call("reader", "GET", `${changes}?end_date=2026-01-01T00:00:00Z`);
+    expect(early.body).toMatchObject({ added: [], removed: [], retyped: [] });
     expect((await rig.call("other", "GET", "/api/v1/lineage-runs")).body).toEqual({ runs: [], count: 0, total: 0 });
     expect((await rig.call("other", "GET", changes)).status).toBe(404);
     for (const path of ["/api/v1/lineage-runs", changes]) {
       expect((await rig.call("judge", "GET", path)).status).toBe(403);
       expect((await rig.call(undefined, "GET", path)).status).toBe(401);
       expect((await rig.call("reader", "GET", `${path}?start_date=yesterday`)).status).toBe(400);
+      const backwards = await rig.call("reader", "GET", `${path}?start_date=2026-02-02T00:00:00Z&end_date=2026-02-01T00:00:00Z`);
+      expect([backwards.status, JSON.stringify(backwards.body).includes("end_date")]).toEqual([400, true]);
     }
   });
 });

@@ -12,6 +12,10 @@ const warnings = z.array(z.strictObject({ code: z.string(), path: z.string(), me
 /** Of one OpenLineage event: the column lineage of some thousand columns. */
 const event = { bodyLimit: 512 << 10, values: 16_384 } as const;
 const read = { method: "GET", tag: "lineage", auth: "optional", action: "lineage:read", params, status: 200 } as const;
+const period = { start_date: timeParam().optional(), end_date: timeParam().optional() };
+const inOrder = ({ start_date, end_date }: z.output<z.ZodObject<typeof period>>): boolean =>
+  start_date === undefined || end_date === undefined || start_date <= end_date;
+const backwards = { path: ["end_date"], message: "expected a time not before start_date" };
 const one = { resource_id: z.string(), classification, depth: z.int(), truncated: z.boolean() };
 const RUN_STATES = ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"] as const;
 const columnType = z.strictObject({ column: z.string(), type: z.string().nullable() });
@@ -90,12 +94,7 @@ export const lineageRoutes = {
     path: "/api/v1/lineage/:resource_id/schema-changes",
     summary: "What changed in a data set's columns between two times, as events told them",
     params,
-    query: z
-      .strictObject({ start_date: timeParam().optional(), end_date: timeParam().optional() })
-      .refine(({ start_date, end_date }) => start_date === undefined || end_date === undefined || start_date <= end_date, {
-        path: ["end_date"],
-        message: "expected a time not before start_date",
-      }),
+    query: z.strictObject(period).refine(inOrder, backwards),
     status: 200,
     reply: z
       .strictObject({
@@ -115,14 +114,15 @@ export const lineageRoutes = {
     action: "lineage:read",
     path: "/api/v1/lineage-runs",
     summary: "Runs of jobs, newest first",
-    query: z.strictObject({
-      job: resourceName.optional(),
-      state: z.enum(RUN_STATES).optional(),
-      start_date: timeParam().optional(),
-      end_date: timeParam().optional(),
-      limit: limitParam(100),
-      offset: offsetParam(),
-    }),
+    query: z
+      .strictObject({
+        job: resourceName.optional(),
+        state: z.enum(RUN_STATES).optional(),
+        ...period,
+        limit: limitParam(100),
+        offset: offsetParam(),
+      })
+      .refine(inOrder, backwards),
     status: 200,
     reply: z.strictObject({
       runs: z.array(

@@ -28,7 +28,7 @@ export interface ImpactedColumn {
 export interface ColumnImpact {
   /** By distance, resource and column. */
   readonly columns: readonly ImpactedColumn[];
-  /** Jobs that read what the change reaches, by id, with the surest effect on what they write. */
+  /** Jobs that bring the change to what is told of, or back to where it began, by id, with the surest effect on what they write. */
   readonly jobs: readonly { readonly job: string; readonly effect: ColumnEffect }[];
   /** There is more than `limit` columns, or something behind `depth`. */
   readonly truncated: boolean;
@@ -84,7 +84,6 @@ export function columnImpact(
   states.set(keyOf(start.resource, start.column), start);
   const queue: State[] = [start];
   const reach = (from: State, target: string, to: string | undefined, effect: ColumnEffect, job: string): void => {
-    jobs.set(job, surer(jobs.get(job), effect));
     const key = keyOf(target, to);
     const known = states.get(key);
     if (known === undefined) {
@@ -92,11 +91,13 @@ export function columnImpact(
         truncated = true;
         return;
       }
+      jobs.set(job, surer(jobs.get(job), effect));
       const state: State = { resource: target, column: to, hop: from.hop + 1, effect, jobs: new Set([job]) };
       states.set(key, state);
       queue.push(state);
       return;
     }
+    jobs.set(job, surer(jobs.get(job), effect));
     if (known === start) return;
     known.jobs.add(job);
     const better = surer(known.effect, effect);

@@ -17,7 +17,7 @@ import type { Put } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
 import type { DataCatalogue, LineageEventDoc } from "../catalogues.ts";
 import { documentId } from "../document-ids.ts";
-import { lostRace, notFound } from "../fault.ts";
+import { lostRace, noSuchColumn, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { lineageAsset, lineagePage } from "../view/lineage-page.ts";
 import { NOBODY, whoOf } from "../who.ts";
@@ -70,9 +70,10 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
   async getColumnImpact({ catalogues }, { principal, params, query }) {
     const { graph } = await catalogues.at(principal.org);
     const { column, change, depth } = query;
+    if (!graph.has(params.resource_id)) throw notFound(params.resource_id);
     const impact = columnImpact(graph, params.resource_id, column, change, query);
     const here = graph.effective(params.resource_id, column);
-    if (impact === undefined || here === undefined) throw notFound(`${params.resource_id} ${column}`);
+    if (impact === undefined || here === undefined) throw noSuchColumn(params.resource_id, column);
     const datasets = new Map<string, { resource_id: string; effect: ColumnEffect; hop: number }>();
     const columns = impact.columns.map(({ resource, column: of, effect, hop, jobs }) => {
       const known = datasets.get(resource);
@@ -108,8 +109,10 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
     const versions = intake.history.versions((name) => graph.canonical(name) === id);
     const { start_date, end_date } = query;
     const at = (when: number) => versions.filter(({ time }) => time <= when).at(-1);
-    const from = start_date === undefined ? versions[0] : at(start_date);
     const to = end_date === undefined ? versions.at(-1) : at(end_date);
+    // where the end lies before the first version there was nothing, and nothing became of it
+    const first = to === undefined ? undefined : versions[0];
+    const from = start_date === undefined ? first : at(start_date);
     const { added, removed, retyped } = schemaChanges(from, to);
     return {
       resource_id: id,
