@@ -47,12 +47,14 @@ describe("a name that may mean several tables has what is known of all of them",
     expect(await tierOf("SELECT * FROM cc.tau")).toBe("INTERNAL");
   });
 
-  test("where the query is rewritten as well, unless the caller says which is meant", async () => {
+  test("where the query is rewritten as well, whichever the caller says is meant", async () => {
     const asked = { dialect: "postgres", user_context: { user_id: "u", role: "employee", department: "d" } };
     const denied = await rig.call("admin", "POST", "/api/v1/enforce", { ...asked, sql: "SELECT id FROM zeta" });
     expect([denied.body.allowed, denied.body.classification.tier]).toEqual([false, "RESTRICTED"]);
-    const named = { ...asked, sql: "SELECT id FROM zeta", resources: { zeta: "zeta" } };
-    expect((await rig.call("admin", "POST", "/api/v1/enforce", named)).body.classification.tier).toBe("INTERNAL");
+    for (const meant of ["zeta", "hr.zeta"]) {
+      const named = { ...asked, sql: "SELECT id FROM zeta", resources: { zeta: meant } };
+      expect((await rig.call("admin", "POST", "/api/v1/enforce", named)).body.classification.tier).toBe("RESTRICTED");
+    }
   });
 });
 
