@@ -10,12 +10,6 @@ const BINARY = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
 
 /**
  * The texts that a text holds in base64, in their order: UTF-8, or UTF-16 of Latin letters as shells take it (`-EncodedCommand`). Pictures, keys and other bytes are none.
- *
- * @example
- * ```ts
- * import { base64Texts } from "./base64-texts.ts";
- * console.log(base64Texts("echo c3NuIDUzNi0yMi04NzI2")); // [ 'ssn 536-22-8726' ]
- * ```
  */
 export function base64Texts(text: string): readonly string[] {
   // JSON may write a solidus behind a backslash (RFC 8259, section 7).
