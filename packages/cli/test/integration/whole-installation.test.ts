@@ -77,9 +77,8 @@ it.skipIf(!isInstalled)(
 
       postgres.shell(database);
       // The emulator has the engine from its start, where a new vault has none.
-      const headers = { "x-vault-token": vault.rootToken };
       await shell(
-        `curl -fsS --cacert vault-ca.pem -X DELETE -H "X-Vault-Token: ${headers["x-vault-token"]}" ${vault.address}/v1/sys/mounts/transit`,
+        `curl -fsS --cacert vault-ca.pem -X DELETE -H "X-Vault-Token: ${vault.rootToken}" ${vault.address}/v1/sys/mounts/transit`,
       );
       await shell(here(vaultSetup), { VAULT_TOKEN: vault.rootToken });
       // Members see each other come from the loopback's first address, and hold certificates to where they see them come from.
