@@ -82,6 +82,11 @@ describe("what leaves", () => {
         const { refusal, needed, targets } = judgeLeave(state, pool, leaves, { reached: () => true, usedBytes });
         const parity =
           durability === undefined ? undefined : durability.kind === "ec" ? durability.parity : durability.copies - 1;
+        // Whatever is away besides, a refusal says so: what is refused for a moment does not look as if it were for ever.
+        const away = known.find((d) => d.pool === "a" && !leaves(d) && (d.state === "Healthy" || d.state === "Degraded"));
+        const alone = judgeLeave(state, pool, leaves, { reached: (d) => d !== away, usedBytes }).refusal;
+        if (away === undefined) expect(alone).toBe(refusal);
+        else if (alone !== undefined) expect(alone).toContain(`while devices of ${away.node} are not reached`);
         if (refusal !== undefined) return;
         expect(targets).toBeGreaterThanOrEqual(needed);
         const staying = known.filter((d) => d.pool === "a" && !leaves(d) && (d.state === "Healthy" || d.state === "Degraded"));

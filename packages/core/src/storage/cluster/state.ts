@@ -118,13 +118,20 @@ export function judgeLeave(
   const { reached, usedBytes } = seen;
   const own = Object.values(state.devices).filter((d) => d.pool === pool.id && d.state !== "Failed" && d.state !== "Removed");
   const bytes = own.filter(leaves).reduce((sum, d) => sum + usedBytes(d), 0);
-  const staying = own.filter((d) => !leaves(d) && (d.state === "Healthy" || d.state === "Degraded") && reached(d));
+  const kept = own.filter((d) => !leaves(d) && (d.state === "Healthy" || d.state === "Degraded"));
+  const staying = kept.filter(reached);
+  const away = [...new Set(kept.filter((d) => !reached(d)).map((d) => d.node))];
   const share = Math.ceil(bytes / Math.max(1, staying.filter((d) => d.state === "Healthy").length));
   const able = staying.filter((d) => usedBytes(d) + share <= d.capacityBytes);
   const { data, parity } = stripeOf(durabilityOf(state, pool).durability);
   const needed = data + parity;
   const targets = able.filter((d) => d.state === "Healthy").length;
-  const no = (refusal: string) => ({ needed, targets, refusal });
+  // What is refused for a node that is away for a moment is not refused for ever, and whoever asks is told so.
+  const no = (refusal: string) => ({
+    needed,
+    targets,
+    refusal: away.length === 0 ? refusal : `${refusal} while devices of ${away.join(", ")} are not reached`,
+  });
   if (targets < needed) return no(`needs ${needed} other Healthy devices with room in pool ${pool.id}, found ${targets}`);
   const gone = Object.fromEntries(own.filter(leaves).map((d) => [d.id, { ...d, state: "Evacuating" as const }]));
   const most = nodeShare({ nodes: state.nodes, devices: { ...state.devices, ...gone } }, pool, needed);
