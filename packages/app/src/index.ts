@@ -4,6 +4,7 @@ export { type BootstrapOptions, type Bootstrapped, bootstrapInstance } from "./c
 export { type CertificateFile, certificateFiles } from "./compose/certificate-files.ts";
 export { type CheckOptions, checkConfig, type Finding } from "./compose/check-config.ts";
 export { createOrganization } from "./compose/create-organization.ts";
+export { requestAuthorityCertificate, setSignedAuthority } from "./compose/cross-sign.ts";
 export { abortMigration, type MigratedPart, migrate } from "./compose/migration/migrate.ts";
 export {
   type BringShares,

@@ -122,7 +122,7 @@ export async function bootstrapInstance(config: ProcessConfig, options: Bootstra
       await mkdir(dirname(tls_cert), { recursive: true });
       await mkdir(dirname(tls_key), { recursive: true });
       await replaceFile(tls_key, issued.key);
-      await replaceFile(tls_cert, issued.cert + issued.ca);
+      await replaceFile(tls_cert, issued.cert + issued.chain);
       made.push("server certificate");
     }
     const ca = join(out, "ca.pem");

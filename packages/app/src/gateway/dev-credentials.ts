@@ -107,13 +107,19 @@ async function devAdmin(
 }
 
 /**
- * A certificate for the instance's own TLS ports, from its server CA. Names are DNS names or addresses. `ca` is what clients pin
+ * A certificate for the instance's own TLS ports, from its server CA. Names are DNS names or addresses. `chain` is presented behind it, `ca` is what clients pin
  * for it, `clientCa` what the port verifies clients against: neither accepts what the other one does.
  */
 export async function serverCertificate(
   services: GatewayServices,
   given: { readonly names: readonly string[]; readonly now: number; readonly ttl?: number },
-): Promise<{ readonly cert: string; readonly key: string; readonly ca: string; readonly clientCa: string }> {
+): Promise<{
+  readonly cert: string;
+  readonly chain: string;
+  readonly key: string;
+  readonly ca: string;
+  readonly clientCa: string;
+}> {
   checkArgument("services", services, "object");
   checkArgument("given", given, "object");
   const { names, now, ttl = 365 * 86_400_000 } = given;
@@ -132,6 +138,7 @@ export async function serverCertificate(
     });
     return {
       cert: issued.certificate,
+      chain: issued.ca_chain.join(""),
       key: issued.private_key,
       ca: issued.issuing_ca,
       clientCa: await services.pki.trustAnchor(unit, "clients"),

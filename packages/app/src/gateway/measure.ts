@@ -1,8 +1,9 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { inSpan } from "@seneschal/adapters/telemetry";
+import { parseCertificates } from "@seneschal/crypto/x509";
 import type { DocumentStore, Vault } from "@seneschal/kernel/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
-import { every, type GatewayMetrics } from "./ground/index.ts";
+import { authorities, every, type GatewayMetrics, instanceAuthorities } from "./ground/index.ts";
 import {
   dispatches,
   federations,
@@ -156,6 +157,21 @@ export function measured({ registry }: Metrics): Measured {
           ] as const) {
             const ends = active.flatMap(({ [field]: at }) => (at === null ? [] : [Date.parse(at)]));
             if (ends.length > 0) this.set({ direction }, (Math.min(...ends) - now()) / 1000);
+          }
+        },
+      });
+      new Gauge({
+        name: "gateway_authority_certificate_expiry_seconds",
+        help: "Until the first certificate of one of the instance's own authorities ends, what another CA signed for it among them",
+        labelNames: ["authority"],
+        registers,
+        async collect() {
+          this.reset();
+          for (const [authority, id] of Object.entries(instanceAuthorities)) {
+            const { certificate, cross_signed = "" } = (await store.get(authorities.name, id))?.doc ?? {};
+            if (certificate === undefined) continue;
+            const ends = parseCertificates(`${certificate}${cross_signed}`).map(({ notAfter }) => notAfter);
+            this.set({ authority }, (Math.min(...ends) - now()) / 1000);
           }
         },
       });

@@ -1,22 +1,26 @@
 import { isRenewalDue } from "@seneschal/core/keys";
 import { bytesEqual } from "@seneschal/crypto";
-import { nameValue, parseCertificates } from "@seneschal/crypto/x509";
+import { certificatePem, nameValue, parseCertificates } from "@seneschal/crypto/x509";
 import { certificates, instanceStream, systemCall } from "./ground/index.ts";
 import type { GatewayServices } from "./services.ts";
 
 /**
  * Renews a certificate of one of the instance's own ports (PEM, with what stands behind it), if this instance's server CA made it, nobody revoked it and its end is
- * near: the same key, names and lifetime. `undefined`: it is left as it is.
+ * near: the same key, names and lifetime. One that is not due gets what is to stand behind it now. `undefined`: it is left as it is.
  */
 export async function renewServerCertificate(services: GatewayServices, pem: string, now: number): Promise<string | undefined> {
-  const [old] = parseCertificates(pem);
-  if (old === undefined || !isRenewalDue(old, now)) return undefined;
+  const [old, ...behind] = parseCertificates(pem);
+  if (old === undefined) return undefined;
   const { instance } = services;
   return services.transact(systemCall("system:server", instanceStream, now), async (unit) => {
     const known = await unit.get(certificates, old.serialText);
     if (known?.subject_type !== "server" || known.subject_id !== instance || known.status !== "active") return undefined;
     const [issued] = parseCertificates(known.certificate);
     if (issued === undefined || !bytesEqual(issued.der, old.der)) return undefined;
+    if (!isRenewalDue(old, now)) {
+      const chain = (await services.pki.serverChain(unit)).join("");
+      return chain === behind.map(certificatePem).join("") ? undefined : known.certificate + chain;
+    }
     const renewed = await services.pki.issueServerForKey(
       unit,
       {
@@ -32,6 +36,6 @@ export async function renewServerCertificate(services: GatewayServices, pem: str
       type: "certificate.issue",
       metadata: { serial_number: renewed.serial_number, subject_type: "server", renews: old.serialText },
     });
-    return renewed.certificate + renewed.issuing_ca;
+    return renewed.certificate + renewed.ca_chain.join("");
   });
 }

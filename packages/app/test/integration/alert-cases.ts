@@ -100,6 +100,10 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     { [expiry("outbound")]: `${29 * day}x90` },
     { [expiry("outbound")]: `${31 * day}x90`, [expiry("inbound")]: `${29 * day}x90` },
   ],
+  GatewayAuthorityCertificateEnds: [
+    90,
+    ...is('gateway_authority_certificate_expiry_seconds{authority="servers"}', `${89 * day}x90`, `${91 * day}x90`),
+  ],
   GatewayPartnerDoesNotConfirm: [80, ...is("gateway_federation_unconfirmed", "1x80", "1x30 0 1x49")],
   GatewayDeliveryToPartnerFails: [10, ...is(event("federation.delivery"), "0x5 1x5", "3x10")],
   GatewayPartnerRefused: [20, ...is('gateway_federation_refusals_total{of="workspace",reason="CONFLICT"}', "0+5x20", "0+1x20")],

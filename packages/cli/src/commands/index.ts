@@ -14,6 +14,7 @@ import { addInit } from "./init.ts";
 import { addMessage } from "./message.ts";
 import { addMigrate } from "./migrate.ts";
 import { addOrg } from "./org.ts";
+import { addPki } from "./pki.ts";
 import { addPolicy } from "./policy.ts";
 import { addQuota } from "./quota.ts";
 import { addRedact } from "./redact.ts";
@@ -31,6 +32,7 @@ export const commands: readonly AddCommand[] = [
   addConfig,
   addDoctor,
   addVault,
+  addPki,
   addMigrate,
   addOrg,
   addEnroll,

@@ -3,7 +3,7 @@ import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { bytesEqual } from "../bytes.ts";
 import { cryptoError } from "../errors.ts";
 import { DerReader, der, integer, oid, readChildren, readInteger, readOid, sequence, setOf, TAG } from "./der.ts";
-import { decodeExtensions, encodeAltNames, extension, type SubjectAltName } from "./extensions.ts";
+import { type CertificateExtensions, decodeExtensions, encodeExtensions, type SubjectAltName } from "./extensions.ts";
 import { decodeName, encodeName, type Name } from "./name.ts";
 import { OID } from "./oids.ts";
 import { derOf, encodePem, parsing } from "./pem.ts";
@@ -21,23 +21,16 @@ export interface CertificateRequest {
   readonly signature: Uint8Array;
 }
 
-/** Makes a request for the signer's key. Throws `x509_invalid`. */
+/** Makes a request for the signer's key, with the extensions that are wished for (RFC 2985, 5.4.2). Throws `x509_invalid`. */
 export async function createRequest(
   signer: X509Signer,
-  wish: { readonly subject: Name; readonly subjectAltNames?: readonly SubjectAltName[] },
+  wish: { readonly subject: Name } & Omit<CertificateExtensions, "authorityKeyId">,
 ): Promise<CertificateRequest> {
   checkArgument("signer", signer, "object");
   checkArgument("wish", wish, "object");
-  const { subject, subjectAltNames = [] } = wish;
-  const attributes =
-    subjectAltNames.length === 0
-      ? []
-      : [
-          sequence(
-            oid(OID.extensionRequest),
-            setOf(sequence(extension(OID.subjectAltName, subject.length === 0, encodeAltNames(subjectAltNames)))),
-          ),
-        ];
+  const { subject, ...wished } = wish;
+  const extensions = encodeExtensions(wished, subject.length === 0);
+  const attributes = extensions.length === 0 ? [] : [sequence(oid(OID.extensionRequest), setOf(sequence(...extensions)))];
   const body = sequence(integer(0), encodeName(subject), signer.publicKey.spki, der(0xa0, ...attributes));
   return parseRequest(await signDer(signer, body));
 }

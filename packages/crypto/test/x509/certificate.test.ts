@@ -139,11 +139,15 @@ describe.each(["ed25519", "p256"] as const)("%s", (kind) => {
         { type: "CN", value: "node-1" },
       ],
       subjectAltNames: [{ kind: "dns", value: "node-1.acme" }],
+      ca: { pathLength: 1 },
+      keyUsage: ["keyCertSign"],
+      subjectKeyId: Uint8Array.of(0xab, 0xcd),
     });
     expect(verifyRequest(nobleCrypto, request)).toBe(true);
     const result = openssl({ "r.pem": requestPem(request) }, "req", "-verify", "-noout", "-text", "-in", "r.pem");
     expect(result.text).toMatch(/verify OK/);
-    expect(result.text).toContain("DNS:node-1.acme");
+    for (const wish of ["DNS:node-1.acme", "CA:TRUE, pathlen:1", "Certificate Sign", "AB:CD"])
+      expect(result.text).toContain(wish);
     const key = kind === "ed25519" ? ["-newkey", "ed25519"] : ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"];
     const made = openssl(
       {},

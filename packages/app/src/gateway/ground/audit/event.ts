@@ -89,6 +89,7 @@ export const auditEventTypes = [
   "certificate.issue",
   "certificate.revoke",
   "certificate.tidy",
+  "certificate.authority.cross_sign",
   "rotation.policy.set",
   "rotation.policy.remove",
   "backup.create",

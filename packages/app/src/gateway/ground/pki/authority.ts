@@ -11,13 +11,15 @@ import {
   newPrivateKey,
   newSerial,
   type PrivateKey,
+  type PublicKey,
   parseCertificate,
+  parseCertificates,
 } from "@seneschal/crypto/x509";
 import type { CryptoProvider, Random, Vault } from "@seneschal/kernel/ports";
 import { utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { vaultName } from "../organizations/kek-name.ts";
-import { authorities, instanceAuthorities } from "./collections.ts";
+import { authorities, type InstanceAuthority, instanceAuthorities } from "./collections.ts";
 import type { RevocationAddresses } from "./revocation-addresses.ts";
 
 const VAULT_KEY = "gateway-pki";
@@ -60,26 +62,49 @@ export async function organizationAuthority(needs: AuthorityNeeds, unit: Gateway
   const known = await load(needs, unit, org);
   if (known !== undefined) return known;
   const root = await clientRoot(needs, unit);
+  return make(needs, unit, org, (signer) => certifyOrganization(needs, root, { org, key: signer.publicKey, now: unit.call.now }));
+}
+
+/** What the root for clients says of an organisation's CA. */
+export function certifyOrganization(
+  { crypto, random, addresses }: AuthorityNeeds,
+  root: Issuer,
+  { org, key, now }: { readonly org: string; readonly key: PublicKey; readonly now: number },
+): Promise<Certificate> {
+  return issueCertificate(crypto, root, {
+    serial: newSerial(random),
+    subject: [
+      { type: "O", value: org },
+      { type: "CN", value: `Seneschal CA ${vaultName(org)}` },
+    ],
+    publicKey: key,
+    notBefore: now - HOUR,
+    notAfter: now + 10 * YEAR,
+    extensions: {
+      ca: { pathLength: 0 },
+      keyUsage: ["keyCertSign", "cRLSign"],
+      extendedKeyUsage: ["clientAuth"],
+      nameConstraints: { excluded: LOCAL_NAMES },
+      ...addresses(instanceAuthorities.clients),
+    },
+  });
+}
+
+/**
+ * What is presented behind what one of the instance's own authorities signed: its own certificate or, while every one of them holds, the certificate that
+ * another CA gave it and those up to that one's root.
+ */
+export async function presentedChain(
+  needs: AuthorityNeeds,
+  unit: GatewayUnit,
+  authority: InstanceAuthority,
+): Promise<readonly Certificate[]> {
+  const { certificate } = await (authority === "clients" ? clientRoot : serverAuthority)(needs, unit);
+  const stored = await unit.get(authorities, instanceAuthorities[authority]);
+  const crossed = stored?.cross_signed === undefined ? [] : parseCertificates(stored.cross_signed);
   const { now } = unit.call;
-  return make(needs, unit, org, (signer) =>
-    issueCertificate(needs.crypto, root, {
-      serial: newSerial(needs.random),
-      subject: [
-        { type: "O", value: org },
-        { type: "CN", value: `Seneschal CA ${vaultName(org)}` },
-      ],
-      publicKey: signer.publicKey,
-      notBefore: now - HOUR,
-      notAfter: now + 10 * YEAR,
-      extensions: {
-        ca: { pathLength: 0 },
-        keyUsage: ["keyCertSign", "cRLSign"],
-        extendedKeyUsage: ["clientAuth"],
-        nameConstraints: { excluded: LOCAL_NAMES },
-        ...needs.addresses(instanceAuthorities.clients),
-      },
-    }),
-  );
+  const holds = crossed.length > 0 && crossed.every(({ notBefore, notAfter }) => notBefore <= now && now < notAfter);
+  return holds ? crossed : [certificate];
 }
 
 async function selfSigned(

@@ -5,6 +5,8 @@ export interface Authority {
   readonly id: string;
   /** PEM. */
   readonly certificate: string;
+  /** PEM: a certificate of the same name and key that another CA signed, then those up to that one's root. */
+  readonly cross_signed?: string;
   readonly sealed_key: string;
   readonly created_at: string;
 }

@@ -17,9 +17,10 @@ import {
 } from "@seneschal/crypto/x509";
 import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit } from "../call.ts";
-import { type AuthorityNeeds, clientRoot, organizationAuthority, serverAuthority } from "./authority.ts";
+import { type AuthorityNeeds, clientRoot, organizationAuthority, presentedChain, serverAuthority } from "./authority.ts";
 import { type CertificateRecord, certificates } from "./certificates.ts";
 import { instanceAuthorities } from "./collections.ts";
+import { type CrossSigning, crossSigning } from "./cross-signing.ts";
 import { commonNameAsAltName } from "./subject-names.ts";
 
 /** Whom a certificate is for. */
@@ -48,9 +49,13 @@ export interface Pki {
   readonly keyAlgorithms: readonly string[];
   /** PEM of the trust anchors: of `servers`, for those who connect, and of `clients`, for those who listen. */
   trustAnchor(unit: GatewayUnit, of: "servers" | "clients"): Promise<string>;
+  /** PEM, what a server presents behind its certificate: the server CA, or its certificate of another CA and those up to that one's root. */
+  serverChain(unit: GatewayUnit): Promise<readonly string[]>;
+  /** One of the instance's own authorities below another CA. */
+  readonly crossSigning: CrossSigning;
   /** An authority with its key, for revocation lists and status answers: an organisation's, or one of the instance's own by its id. */
   issuer(unit: GatewayUnit, authority: string): Promise<Issuer>;
-  /** PEM, the organisation's CA first, then the root for clients. */
+  /** PEM, the organisation's CA first, then the root for clients, or its certificate of another CA and those up to that one's root. */
   chain(unit: GatewayUnit, org: string): Promise<readonly string[]>;
   /** Certifies the key of a PKCS#10 request (PEM, or base64 of PEM); nothing else of the request counts. Throws `CSR_INVALID`. */
   issueFromRequest(unit: GatewayUnit, bearer: Bearer & { readonly request: string }): Promise<CertificateRecord>;
@@ -78,9 +83,8 @@ export function pki(needs: AuthorityNeeds): Pki {
   };
 
   const chain: Pki["chain"] = async (unit, org) => {
-    const authority = await organizationAuthority(needs, unit, org);
-    const root = await clientRoot(needs, unit);
-    return [certificatePem(authority.certificate), certificatePem(root.certificate)];
+    const { certificate } = await organizationAuthority(needs, unit, org);
+    return [certificate, ...(await presentedChain(needs, unit, "clients"))].map(certificatePem);
   };
 
   const certify = async (
@@ -93,6 +97,7 @@ export function pki(needs: AuthorityNeeds): Pki {
     const authority = purpose === "serverAuth" ? instanceAuthorities.servers : bearer.org;
     const issuer = await issuerOf(unit, authority);
     const own = commonNameAsAltName(bearer.commonName);
+    const behind = await presentedChain(needs, unit, purpose === "serverAuth" ? "servers" : "clients");
     const others = (bearer.altNames ?? []).filter(({ kind, value }) => kind !== own?.kind || value !== own.value);
     const certificate = await issueCertificate(crypto, issuer, {
       serial: newSerial(random),
@@ -102,7 +107,7 @@ export function pki(needs: AuthorityNeeds): Pki {
       ],
       publicKey,
       notBefore: now - SKEW,
-      notAfter: Math.min(now + bearer.ttl, issuer.certificate.notAfter),
+      notAfter: Math.min(now + bearer.ttl, issuer.certificate.notAfter, ...behind.map(({ notAfter }) => notAfter)),
       extensions: {
         keyUsage: ["digitalSignature"],
         extendedKeyUsage: [purpose],
@@ -110,7 +115,7 @@ export function pki(needs: AuthorityNeeds): Pki {
         ...addresses(authority),
       },
     });
-    const issuingCa = certificatePem(issuer.certificate);
+    const above = purpose === "serverAuth" ? behind : [issuer.certificate, ...behind];
     const record: CertificateRecord = {
       serial_number: certificate.serialText,
       org_id: bearer.org,
@@ -121,8 +126,8 @@ export function pki(needs: AuthorityNeeds): Pki {
       status: "active",
       fingerprint: Buffer.from(fingerprint(crypto, certificate)).toString("hex"),
       certificate: certificatePem(certificate),
-      issuing_ca: issuingCa,
-      ca_chain: authority === bearer.org ? await chain(unit, bearer.org) : [issuingCa],
+      issuing_ca: certificatePem(issuer.certificate),
+      ca_chain: above.map(certificatePem),
       not_before: timestamp(certificate.notBefore),
       expiration: timestamp(certificate.notAfter),
       revoked_at: null,
@@ -145,6 +150,8 @@ export function pki(needs: AuthorityNeeds): Pki {
     issuer: issuerOf,
     keyAlgorithms: ["ed25519", "p256", "p384", "rsa"],
     chain,
+    serverChain: async (unit) => (await presentedChain(needs, unit, "servers")).map(certificatePem),
+    crossSigning: crossSigning(needs),
     issueForKey,
     async trustAnchor(unit, of) {
       return certificatePem((await issuerOf(unit, instanceAuthorities[of])).certificate);
