@@ -38,7 +38,6 @@ export { forgetChanges, newestChange } from "./forget-changes.ts";
 export { checkHealth, type Health, type HealthCheck } from "./health.ts";
 export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdempotency, vaultSealer } from "./idempotency.ts";
 export { jobCollections } from "./jobs/collections.ts";
-export { isOver, type Job, type JobState } from "./jobs/job.ts";
 export { type JobContext, type JobRequest, type JobRunner, type Jobs, type JobsOptions, openJobs } from "./jobs/open-jobs.ts";
 export { keyText } from "./key-text.ts";
 export { type Attempt, asAdmitted, inOneMoment } from "./one-moment.ts";

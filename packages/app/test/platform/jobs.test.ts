@@ -1,11 +1,10 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { openMemoryStore, seededRandom, settableClock } from "@seneschal/adapters/memory";
+import type { Job } from "@seneschal/core/jobs";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JobRunner, type Jobs, jobCollections, openJobs } from "../../src/platform/index.ts";
-import { isOver, type Job, type JobEvent, newJob, stepJob } from "../../src/platform/jobs/job.ts";
 import { strictBackground } from "./strict-background.ts";
 
 const log = openLogger({ level: "silent" });
@@ -201,36 +200,6 @@ describe("jobs", () => {
     expect(await list({ owner: "o1", state: "queued" })).toEqual([0]);
     expect(await list({ state: "queued" })).toEqual([1, 0]);
     expect(await list({ limit: 1, offset: 1 })).toEqual([1]);
-  });
-});
-
-describe("the job's transition table", () => {
-  const event = fc.oneof<fc.Arbitrary<JobEvent>[]>(
-    fc.constant({ kind: "begin" }),
-    fc.record({ kind: fc.constant("progress" as const), fraction: fc.double({ min: -1, max: 2, noNaN: true }) }),
-    fc.constant({ kind: "succeed", result: {} }),
-    fc.constant({ kind: "fail", code: "x", message: "x" }),
-    fc.constant({ kind: "request-cancel" }),
-    fc.constant({ kind: "cancelled" }),
-  );
-
-  test("progress never goes back, what is over stays, only what was asked for is cancelled", () => {
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 30 }), (events) => {
-        let job = newJob({ ...request, id: "j", now: 0 });
-        for (const [i, one] of events.entries()) {
-          const next = stepJob(job, one, i + 1);
-          if (isOver(job)) expect(next).toBeUndefined();
-          if (next === undefined) continue;
-          expect(next.progress).toBeGreaterThanOrEqual(job.progress);
-          expect(next.progress).toBeLessThanOrEqual(1);
-          expect(isOver(next)).toBe(next.finished_at !== null);
-          if (next.state === "cancelled") expect(next.cancel_requested).toBe(true);
-          if (next.state === "succeeded") expect(job.state).toBe("running");
-          job = next;
-        }
-      }),
-    );
   });
 });
 

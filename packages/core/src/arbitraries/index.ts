@@ -1,4 +1,5 @@
 /** What property tests of the domain need: people, and inputs of the state machines. Needs fast-check. */
 
 export { clusterCommands, clusterStates, joinOf, maintenanceRequests, tenantCommands } from "./cluster.ts";
+export { jobEvents } from "./jobs.ts";
 export { emergencyInputs, ownerStates, people, workspaceInputs } from "./keys.ts";

@@ -1,9 +1,9 @@
 import type { Logger } from "@seneschal/adapters/logging";
+import { type Job, type JobEvent, type JobState, newJob, overStates, stepJob } from "@seneschal/core/jobs";
 import { CodedError, checkOptions, isCoded, type JsonObject } from "@seneschal/kernel";
 import type { AuditDraft, Clock, DocumentStore, Page, Put, Random, Stored } from "@seneschal/kernel/ports";
 import type { Background } from "../background.ts";
 import type { Stoppable } from "../repeat.ts";
-import { type Job, type JobEvent, type JobState, newJob, overStates, stepJob } from "./job.ts";
 import { Lease } from "./lease.ts";
 
 /** What the work of a job is given. */

@@ -1,6 +1,6 @@
+import type { Job } from "@seneschal/core/jobs";
 import type { Device, RepairRecord, StorageEvent } from "@seneschal/core/storage";
 import { effectiveThresholds, scopeKey, scopeOf } from "@seneschal/core/storage";
-import type { Job } from "../../platform/index.ts";
 import { poolDurability, type StorageNode } from "../node.ts";
 import { emptyFigures } from "../peers/node-report.ts";
 import type { ClusterSample } from "../watch/monitor.ts";

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import type { Job } from "@seneschal/core/jobs";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Stored } from "@seneschal/kernel/ports";
 import { pack } from "tar-stream";
-import type { Job, JobContext } from "../../platform/index.ts";
+import type { JobContext } from "../../platform/index.ts";
 import { type BackupFacts, expireBackups, verifyBackup } from "./backup-manifest.ts";
 import { newBackupSeal } from "./backup-seal.ts";
 import { chunkPage } from "./chunk-pages.ts";

@@ -1,3 +1,4 @@
+import type { Job } from "@seneschal/core/jobs";
 import {
   admitJob,
   type ClusterCommand,
@@ -14,7 +15,7 @@ import {
   storageError,
 } from "@seneschal/core/storage";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
-import { type Background, type Job, type Jobs, openJobs } from "../../platform/index.ts";
+import { type Background, type Jobs, openJobs } from "../../platform/index.ts";
 import { type Actor, nodeActor } from "../context.ts";
 import type { LocalDevices } from "../data/local-devices.ts";
 import type { NewDevice } from "../peers/new-device.ts";

@@ -1,6 +1,6 @@
+import { isOver, type Job } from "@seneschal/core/jobs";
 import { CodedError } from "@seneschal/kernel";
 import type { Check, Commit, CommitResult, DocumentStore } from "@seneschal/kernel/ports";
-import { isOver, type Job } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 
 const coll = "storage_counters";

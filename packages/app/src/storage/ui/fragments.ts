@@ -1,4 +1,4 @@
-import type { Job } from "../../platform/index.ts";
+import type { Job } from "@seneschal/core/jobs";
 import type { clusterView, deviceViews, nodeViews, poolViews, shardViews } from "../admin/views.ts";
 import { jobView } from "../admin/views.ts";
 import type { ClusterSample } from "../watch/monitor.ts";

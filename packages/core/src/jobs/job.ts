@@ -1,6 +1,6 @@
-import type { JsonObject } from "@seneschal/kernel";
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, type JsonObject } from "@seneschal/kernel";
 
+/** Where a job stands. `succeeded`, `failed` and `cancelled` are for good. */
 export type JobState = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 
 /** A long piece of work that survives a restart. Times are milliseconds since the epoch. */
@@ -29,6 +29,7 @@ export interface Job {
 /** The states in which nothing can change any more. */
 export const overStates: readonly JobState[] = ["succeeded", "failed", "cancelled"];
 
+/** Whether nothing can change a job any more. */
 export function isOver(job: Job): boolean {
   checkArgument("job", job, "object");
   return overStates.includes(job.state);
@@ -36,6 +37,7 @@ export function isOver(job: Job): boolean {
 
 /** A job as it begins. */
 export function newJob(facts: Pick<Job, "id" | "kind" | "params" | "created_by" | "owner"> & { readonly now: number }): Job {
+  checkArgument("facts", facts, "object");
   const { id, kind, params, created_by, owner, now } = facts;
   return {
     id,
@@ -56,6 +58,7 @@ export function newJob(facts: Pick<Job, "id" | "kind" | "params" | "created_by" 
   };
 }
 
+/** What happens to a job: its work begins, gets on and ends; somebody asks it to end, and it does. */
 export type JobEvent =
   | { readonly kind: "begin" }
   | { readonly kind: "progress"; readonly fraction: number; readonly checkpoint?: JsonObject }
@@ -64,8 +67,22 @@ export type JobEvent =
   | { readonly kind: "request-cancel" }
   | { readonly kind: "cancelled" };
 
-/** The transition table. `undefined`: the event does not apply to the state. Progress never goes back. */
+/**
+ * The transition table. `undefined`: the event does not apply to the state. Progress never goes back.
+ *
+ * @example
+ * ```ts
+ * import { newJob, stepJob } from "@seneschal/core/jobs";
+ * const queued = newJob({ id: "j1", kind: "scrub", params: {}, created_by: "ada", owner: "", now: 0 });
+ * const running = stepJob(queued, { kind: "begin" }, 1000);
+ * const half = running && stepJob(running, { kind: "progress", fraction: 0.5, checkpoint: { at: "k7" } }, 2000);
+ * console.log(half?.state, half?.progress); // running 0.5
+ * console.log(stepJob(queued, { kind: "succeed", result: {} }, 1000)); // undefined
+ * ```
+ */
 export function stepJob(job: Job, event: JobEvent, now: number): Job | undefined {
+  checkArgument("event", event, "object");
+  checkArgument("now", now, "number");
   if (isOver(job)) return undefined;
   switch (event.kind) {
     case "begin":
