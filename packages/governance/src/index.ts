@@ -138,8 +138,11 @@ export {
   type PromptText,
   readModelRequest,
 } from "./models/read-request.ts";
-export { REDACTION_FORMATS, type RedactionFormat, redactAs, redactCsv, redactJson } from "./redaction/formats.ts";
+export { REDACTION_FORMATS, type RedactionFormat, redactAs } from "./redaction/formats.ts";
 export { type Redacted, type Redaction, type RedactionOptions, type Restored, redact, restore } from "./redaction/redact.ts";
+export { redactCsv } from "./redaction/redact-csv.ts";
+export { redactEventStream, redactEvents } from "./redaction/redact-events.ts";
+export { redactJson } from "./redaction/redact-json.ts";
 export { type RedactionKeys, redactionKeys } from "./redaction/redaction-keys.ts";
 export { type RedactionTask, type Redactor, redactTask } from "./redaction/redaction-task.ts";
 export {

@@ -66,7 +66,15 @@ const written = (format: (typeof REDACTION_FORMATS)[number], text: string): stri
     ? JSON.stringify({ note: text, [text]: [1, 2025550143, null, true, { email: text }] })
     : format === "csv"
       ? `id,note\n1,"${text.replaceAll('"', '""')}"\n`
-      : text;
+      : format === "sse"
+        ? `: ${text.replaceAll(/[\r\n]/g, "")}\n\n${text
+            .split(/(?<=o)/)
+            .map(
+              (part) =>
+                `id: 7\ndata: ${part.replaceAll(/\r\n|[\r\n]/g, "\ndata: ")}\n\ndata: ${JSON.stringify({ note: part })}\n\n`,
+            )
+            .join("")}`
+        : text;
 
 test("twice is once, whatever the rules and the format", () => {
   fc.assert(

@@ -56,6 +56,16 @@ describe.each(servers)("redaction on %s", (_, serve) => {
     expect(other).not.toBe(one);
   });
 
+  test("an event stream is hidden whole, and restored byte for byte", async () => {
+    const given =
+      'event: piece\r\ndata: {"delta":"write to ada@exam"}\r\n\r\nevent: piece\r\ndata: {"delta":"ple.org"}\r\n\r\ndata: [DONE]\r\n\r\n';
+    const { body } = await redact(given, { format: "sse", rules: [{ operator: "tokenise" }] });
+    expect(body.text).toMatch(
+      /^(event: piece\r\ndata: \{"delta":"(write to )?<EMAIL_ADDRESS token:[\w-]+>"\}\r\n\r\n){2}data: \[DONE\]\r\n\r\n$/,
+    );
+    expect((await rig.call("admin", "POST", "/api/v1/restore", { text: body.text })).body).toEqual({ text: given, count: 2 });
+  });
+
   test("what cannot be redacted is refused, and so is a caller without the scope", async () => {
     expect((await redact("{", { format: "json" })).status).toBe(400);
     expect((await redact("ada \ud800")).status).toBe(400);

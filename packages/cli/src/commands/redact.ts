@@ -18,10 +18,10 @@ export const addRedact: AddCommand = (program, { host, result }) => {
   const keyFile = () => new Option("--key <file>", "32 bytes, or 64 hex digits; needed to hash, tokenise, encrypt and restore");
   program
     .command("redact")
-    .description("hide the sensitive values of a text, JSON, JSON Lines or CSV file")
+    .description("hide the sensitive values of a text, JSON, JSON Lines or CSV file, or of an event stream")
     .argument("<file>", "file")
     .requiredOption("--out <file>", "where the redacted file goes; it must not exist")
-    .addOption(new Option("--format <format>", "default: by the file's name").choices(["text", "json", "jsonl", "csv"]))
+    .addOption(new Option("--format <format>", "default: by the file's name").choices(["text", "json", "jsonl", "csv", "sse"]))
     .option(
       "--rule <rules...>",
       "ENTITY=OPERATOR, TIER=OPERATOR or *=OPERATOR, such as PERSON=tokenise, CREDIT_CARD=mask:4, RESTRICTED=drop; the first that fits decides",
@@ -73,8 +73,8 @@ export const addRedact: AddCommand = (program, { host, result }) => {
 };
 
 function formatOf(file: string): Format {
-  const ending = /\.(json|jsonl|ndjson|csv|tsv)$/i.exec(file)?.[1]?.toLowerCase();
-  if (ending === "json") return "json";
+  const ending = /\.(json|jsonl|ndjson|csv|tsv|sse)$/i.exec(file)?.[1]?.toLowerCase();
+  if (ending === "json" || ending === "sse") return ending;
   if (ending === "jsonl" || ending === "ndjson") return "jsonl";
   return ending === undefined ? "text" : "csv";
 }

@@ -21,7 +21,7 @@ export const redactionRoutes = {
   redact: {
     method: "POST",
     path: "/api/v1/redact",
-    summary: "Hide the sensitive values of a text, JSON or CSV",
+    summary: "Hide the sensitive values of a text, JSON, CSV or an event stream",
     tag: "redaction",
     auth: "principal",
     action: "redact",
@@ -30,7 +30,7 @@ export const redactionRoutes = {
     body: z
       .strictObject({
         text,
-        format: z.enum(["text", "json", "csv"]).default("text"),
+        format: z.enum(["text", "json", "csv", "sse"]).default("text"),
         country: z.string().max(8).optional(),
         rules: z.array(redactionRule).max(200).default([]),
       })

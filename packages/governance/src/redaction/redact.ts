@@ -100,17 +100,31 @@ export function checkRedaction(text: string, options: RedactionOptions): void {
   checkRedactionRules(options.rules, options.policy, options.recognisers);
 }
 
+/** A text that comes in parts, by the offsets at which parts but the first begin, ascending. */
+export interface Parts {
+  /** Nothing is redacted as one over these: what reaches over them is a value on either side, so that each part keeps its own. */
+  readonly cuts: readonly number[];
+  /** Some of the cuts: what stands between them is searched as a paragraph of its own too, as who reads it alone would. */
+  readonly alone: readonly number[];
+}
+
+const WHOLE: Parts = { cuts: [], alone: [] };
+
 /** The pieces of a redacted text. `source` is what a stretch is kept as where it can be restored: the text itself, or how it is written in a file. */
 export function redactedPieces(
   text: string,
   options: RedactionOptions,
   source: (start: number, end: number) => string = (start, end) => text.slice(start, end),
+  { cuts, alone }: Parts = WHOLE,
 ): readonly Piece[] {
   if (/\p{Surrogate}/u.test(text)) throw governanceError("validation_failed", "text: not well-formed Unicode", { field: "text" });
-  let pieces: readonly Piece[] = [{ start: 0, end: text.length, text }];
+  let pieces: readonly Piece[] = [0, ...cuts].map((start, i) => {
+    const end = cuts[i] ?? text.length;
+    return { start, end, text: text.slice(start, end) };
+  });
   for (let round = 0; round < ROUNDS; round++) {
     const current = pieces.map((piece) => piece.text).join("");
-    const edits = editsOf(current, options, round === 0);
+    const edits = editsOf(current, options, round === 0, alone.length === 0 ? [] : placesOf(alone, pieces));
     if (edits.length === 0) return pieces;
     const next = applied(pieces, edits, options, source);
     if (next.map((piece) => piece.text).join("") === current) return pieces;
@@ -139,8 +153,20 @@ export function joined(pieces: readonly Piece[], policy: TierPolicy): Redacted {
   return { text, redactions };
 }
 
-/** What is to be done to a text: values found, and where they stand again, without what is redacted already. */
-function editsOf(text: string, options: RedactionOptions, first: boolean): readonly Edit[] {
+/** Where offsets of the given text are in the text of pieces, of which none reaches over one of them. */
+function placesOf(offsets: readonly number[], pieces: readonly Piece[]): readonly number[] {
+  const places: number[] = [];
+  let at = 0;
+  for (const piece of pieces) {
+    while (places.length < offsets.length && (offsets[places.length] ?? 0) <= piece.start) places.push(at);
+    at += piece.text.length;
+  }
+  while (places.length < offsets.length) places.push(at);
+  return places;
+}
+
+/** What is to be done to a text: values found, in it and in what stands between `borders` alone, and where they stand again, without what is redacted already. */
+function editsOf(text: string, options: RedactionOptions, first: boolean, borders: readonly number[]): readonly Edit[] {
   const { policy, recognisers, rules, keys, hints = [], country } = options;
   const done = protectedSpans(text, markersIn(text, policy, keys), options.placeholders);
   const found: Edit[] = [];
@@ -154,9 +180,44 @@ function editsOf(text: string, options: RedactionOptions, first: boolean): reado
     add(options.whole, 0, text.length);
     if (found.length > 0) return found;
   }
-  for (const finding of recognise(text, recognisers, { hints, ...(country === undefined ? {} : { country }) }))
-    add(entityOf(finding), finding.start, finding.end, entitiesOf(finding).slice(1));
-  return withRepeated(text, found, done);
+  const search = (searched: string, placed: (at: number) => number): void => {
+    for (const finding of recognise(searched, recognisers, { hints, ...(country === undefined ? {} : { country }) }))
+      add(entityOf(finding), placed(finding.start), placed(finding.end), entitiesOf(finding).slice(1));
+  };
+  search(text, (at) => at);
+  if (borders.length === 0) return withRepeated(text, found, done);
+  search(...paragraphs(text, borders));
+  return withRepeated(text, apart(found), done);
+}
+
+const BETWEEN = "\n\n";
+
+/** A text with its parts as paragraphs, in which no part takes a word of another for its own, and where a place in it is in the text. */
+function paragraphs(text: string, borders: readonly number[]): readonly [string, (at: number) => number] {
+  const starts = [0, ...borders];
+  const place = (at: number): number => {
+    let low = 0;
+    let high = borders.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((borders[middle] ?? 0) + (middle + 1) * BETWEEN.length <= at) low = middle + 1;
+      else high = middle;
+    }
+    return Math.min(at - low * BETWEEN.length, borders[low] ?? text.length);
+  };
+  return [starts.map((start, i) => text.slice(start, starts[i + 1])).join(BETWEEN), place];
+}
+
+/** Edits of which none begins before the one before it ends. */
+function apart(edits: readonly Edit[]): readonly Edit[] {
+  const out: Edit[] = [];
+  let from = 0;
+  for (const edit of [...edits].sort((a, b) => a.start - b.start || b.end - a.end)) {
+    if (edit.end <= from) continue;
+    out.push(edit.start >= from ? edit : Object.assign({}, edit, { start: from }));
+    from = edit.end;
+  }
+  return out;
 }
 
 function entityOf(finding: Finding): string {
@@ -265,11 +326,13 @@ function applied(
       } else {
         const [a, b] = [piece.start + start - at, piece.start + stop - at];
         if (start > from) out.push({ start: piece.start + from - at, end: a, text: piece.text.slice(from - at, start - at) });
-        if (stop > start)
+        const whole = start === edit.start && stop === edit.end;
+        if (stop > start && !whole && !/[\p{L}\p{N}]/u.test(value)) out.push({ start: a, end: b, text: value });
+        else if (stop > start)
           out.push({
             start: a,
             end: b,
-            text: written(edit, value, source(a, b), options.keys),
+            text: written(whole ? edit : partOf(edit), value, source(a, b), options.keys),
             entity: edit.entity,
             operator: edit.rule.operator,
           });
@@ -284,6 +347,13 @@ function applied(
     at = end;
   }
   return out;
+}
+
+/** Of a part of a value nothing may be left: each part would leave its own. */
+function partOf(edit: Edit): Edit {
+  const { operator } = edit.rule;
+  if (operator === "mask") return Object.assign({}, edit, { rule: { operator } });
+  return operator === "generalise" ? Object.assign({}, edit, { rule: { operator: "replace" } }) : edit;
 }
 
 function written({ entity, rule }: Edit, value: string, source: string, keys: RedactionKeys | undefined): string {
