@@ -92,7 +92,7 @@ export async function openBenchServer(more: (hooks: Hooks) => readonly Endpoint[
   };
   const server = await serve(dispatcher([...gateway.endpoints(hooks), ...more(hooks)], hooks), {
     port: 0,
-    tls: { cert: tls.cert, key: tls.key, ca: [tls.ca], requestCert: true },
+    tls: { cert: tls.cert, key: tls.key, ca: [tls.clientCa], requestCert: true },
   });
   await gateway.start?.();
   const admin = dev.organizations["acme"]?.admins.super_admin;

@@ -1,4 +1,5 @@
 import { createCipheriv, randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
@@ -16,8 +17,10 @@ import { contract, endpoints } from "@seneschal/contract";
 import { bindRecord, sealRecord } from "@seneschal/crypto";
 import { CompactRange, checkpointText, signNote } from "@seneschal/crypto/merkle";
 import * as z from "zod";
-import { type Bench, type BenchResult, rate, rateAsync } from "../bench.ts";
+import { type Bench, type BenchResult, quantile, rate, rateAsync } from "../bench.ts";
 import { benchCollections, benchWorkspace, openBenchGateway, openBenchServer } from "../gateway-server.ts";
+import type { LoadReport } from "../load-client.ts";
+import { runClient } from "../run-client.ts";
 
 const KIB = new Uint8Array(1024).fill(7);
 
@@ -111,6 +114,91 @@ const overHttps: Bench = {
         );
       }
       return results;
+    } finally {
+      await server.close();
+    }
+  },
+};
+
+const ROUNDS = 5;
+
+/**
+ * Beside the Vault that `VAULT_ADDR`, `VAULT_CACERT` and `VAULT_TOKEN` name: its transit engine at `transit`, with an audit device, on this machine under the name
+ * localhost. The two take turns, each with the machine to itself; then both are asked by the clock, at 70 % of what the slower one can.
+ */
+const besideVault: Bench = {
+  name: "gateway encrypt over HTTPS beside Vault",
+  async run() {
+    const { VAULT_ADDR: address, VAULT_CACERT: ca, VAULT_TOKEN: token } = process.env;
+    if (address === undefined || ca === undefined || token === undefined) return [];
+    const headers = { "x-vault-token": token };
+    const theirs = { port: Number(new URL(address).port), ca: await readFile(ca, "utf8"), headers, connections: 64 };
+    await runClient("load-client.ts", {
+      ...theirs,
+      method: "POST",
+      path: "/v1/transit/keys/bench",
+      connections: 1,
+      milliseconds: 1,
+    });
+    const plaintext = Buffer.from(KIB).toString("base64");
+    const server = await openBenchServer();
+    const sides = [
+      (more: object) => {
+        const body = JSON.stringify({ plaintext, context: { purpose: "bench" } });
+        return server.load({
+          method: "POST",
+          path: `/api/v1/workspaces/${server.workspace}/encrypt`,
+          body,
+          milliseconds: 4000,
+          ...more,
+        });
+      },
+      (more: object) => {
+        const call = {
+          method: "POST",
+          path: "/v1/transit/encrypt/bench",
+          body: JSON.stringify({ plaintext }),
+          milliseconds: 4000,
+        };
+        return runClient<LoadReport>("load-client.ts", { ...theirs, ...call, ...more });
+      },
+    ] as const;
+    try {
+      const inTurn = async (more: object, figure: "perSecond" | "p99"): Promise<readonly [number, number]> => {
+        const found: [number[], number[]] = [[], []];
+        for (let round = 0; round < ROUNDS; round++)
+          for (const [side, ask] of sides.entries()) found[side]?.push((await ask(more))[figure]);
+        const [ours, its] = found.map((values) =>
+          quantile(
+            values.sort((a, b) => a - b),
+            0.5,
+          ),
+        );
+        return [ours ?? Number.NaN, its ?? Number.NaN];
+      };
+      const [most, itsMost] = await inTurn({}, "perSecond");
+      const [p99, itsP99] = await inTurn({ rate: 0.7 * Math.min(most, itsMost) }, "p99");
+      const peer = "Vault, TLS, transit, file audit";
+      return [
+        {
+          name: "gateway/encrypt-1KiB-https-beside-vault",
+          value: most,
+          unit: "/s",
+          peer,
+          peerValue: itsMost,
+          ratio: most / itsMost,
+          bar: ">= 1.2",
+        },
+        {
+          name: "gateway/encrypt-1KiB-p99-beside-vault",
+          value: p99,
+          unit: "ms",
+          peer,
+          peerValue: itsP99,
+          ratio: p99 / itsP99,
+          bar: "<= 1",
+        },
+      ];
     } finally {
       await server.close();
     }
@@ -212,4 +300,4 @@ async function* pages(count: number): AsyncGenerator<readonly AuditRecord[]> {
   for (let i = 1; i <= count; i += 1000) yield Array.from({ length: Math.min(1000, count - i + 1) }, (_, at) => record(i + at));
 }
 
-export const benches: readonly Bench[] = [inProcess, overHttps, audit];
+export const benches: readonly Bench[] = [inProcess, overHttps, besideVault, audit];
