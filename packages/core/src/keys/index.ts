@@ -186,13 +186,17 @@ export {
 } from "./invitation/step.ts";
 export { type Lifetimes, lifetimes, limits } from "./lifetimes.ts";
 export {
+  createMessage,
+  judgeDelivery,
   type Message,
   type MessageDirection,
+  type MessageFacts,
   type MessageInput,
   type MessageStatus,
   messageStatuses,
   messageTable,
   nextDelivery,
+  receiveMessage,
   retryDelay,
   stepMessage,
 } from "./message/step.ts";

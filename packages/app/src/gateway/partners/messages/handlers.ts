@@ -1,6 +1,15 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { lifetimes, type Message, notFound, refusal, stepMessage, timestamp } from "@seneschal/core/keys";
+import {
+  createMessage,
+  judgeDelivery,
+  lifetimes,
+  type Message,
+  notFound,
+  receiveMessage,
+  stepMessage,
+  timestamp,
+} from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { keyText } from "../../../platform/index.ts";
 import { type EntityReading, isLocal, type Reader, utf8 } from "../../ground/index.ts";
@@ -10,7 +19,7 @@ import { federationOfCaller, requireActive } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";
 import type { PartnerServices } from "../services.ts";
 import { copyId, messageReceipts, messages, receiptId } from "./collections.ts";
-import { deliver, requireExpiry } from "./outbox.ts";
+import { deliver } from "./outbox.ts";
 import { requireRecipient } from "./recipient.ts";
 
 type Routes = Pick<GatewayContract, "sendMessage" | "listInbox" | "listSent" | "getMessage" | "deleteMessage" | "deliverMessage">;
@@ -20,22 +29,6 @@ async function ownCopies(read: Reader, id: string, { org, id: holder }: Principa
   const copies = await read.list(messages, "held", [org, keyText(holder), id]);
   if (copies.length === 0) throw notFound("message");
   return copies;
-}
-
-/** The recipient's copy of a message that arrives now. */
-function received(sent: Message, at: string): Message {
-  return {
-    ...sent,
-    org_id: sent.recipient_org_id,
-    direction: "received",
-    status: "delivered",
-    delivered_at: at,
-    read_at: null,
-    error_detail: null,
-    attempts: 0,
-    created_at: at,
-    updated_at: at,
-  };
 }
 
 async function inboxPage(read: Reader, principal: Principal, index: "inbox" | "sent", page: { limit: number; offset: number }) {
@@ -51,9 +44,20 @@ export const messageReading: EntityReading<{ readonly id: string }> = {
 export const messageHandlers: Handlers<Routes, PartnerServices> = {
   async sendMessage(services, { principal, body, now, requestId }) {
     const { recipient_org_id, recipient_id } = body;
-    const at = timestamp(now);
-    const expires_at = body.expires_at ?? timestamp(now + lifetimes.message);
-    requireExpiry(expires_at, now, lifetimes.messageMax);
+    const pending = createMessage(
+      {
+        id: services.newId(now),
+        conversation_id: body.conversation_id ?? null,
+        sender_org_id: principal.org,
+        sender_id: principal.id,
+        recipient_org_id,
+        recipient_id,
+        subject: body.subject,
+        body: body.body,
+        expires_at: body.expires_at ?? timestamp(now + lifetimes.message),
+      },
+      now,
+    );
     const message = await services.transact({ principal, now, requestId }, async (unit) => {
       const local = recipient_org_id === principal.org || (await isLocal(unit, recipient_org_id));
       if (local) await requireRecipient(unit, recipient_org_id, recipient_id);
@@ -62,32 +66,12 @@ export const messageHandlers: Handlers<Routes, PartnerServices> = {
         own: () => unit.count(messages, "unsettled", [keyText(principal.org), keyText(principal.id)]),
         all: () => unit.count(messages, "unsettled", [keyText(principal.org)]),
       });
-      const pending: Message = {
-        id: services.newId(now),
-        org_id: principal.org,
-        direction: "sent",
-        conversation_id: body.conversation_id ?? null,
-        sender_org_id: principal.org,
-        sender_id: principal.id,
-        recipient_org_id,
-        recipient_id,
-        subject: body.subject,
-        body: body.body,
-        status: "pending",
-        expires_at,
-        delivered_at: null,
-        read_at: null,
-        error_detail: null,
-        attempts: 0,
-        created_at: at,
-        updated_at: at,
-      };
       const sent = local ? stepMessage(pending, { kind: "deliver" }, now) : pending;
       unit.insert(messages, copyId(sent), sent);
       const metadata = { message_id: sent.id, recipient_org_id, recipient_id };
       unit.record({ type: "message.send", metadata });
       if (local) {
-        const copy = received(sent, at);
+        const copy = receiveMessage(sent, now);
         unit.insert(messages, copyId(copy), copy);
         unit.record({ type: "message.deliver", org: recipient_org_id, metadata });
       } else {
@@ -132,26 +116,15 @@ export const messageHandlers: Handlers<Routes, PartnerServices> = {
       services.transact(call, async (unit) => {
         const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, expires_at } = body;
         const federation = await federationOfCaller(unit, principal);
-        if (sender_org_id !== principal.org) {
-          throw refusal("FORBIDDEN", "partners deliver for their own organisation only", { field: "sender_org_id" });
-        }
-        if (recipient_org_id !== federation.org_id) {
-          throw refusal("FORBIDDEN", "the federation is with another organisation", { field: "recipient_org_id" });
-        }
         const content = canonicalJson({ conversation_id, sender_id, recipient_id, subject, body: body.body, expires_at });
         const digest = Buffer.from(services.crypto.hash("sha256", utf8(content))).toString("hex");
         const receiptOf = receiptId({ recipient_org_id, sender_org_id, id });
         const receipt = await unit.get(messageReceipts, receiptOf);
-        if (receipt !== undefined) {
-          if (receipt.digest !== digest) throw refusal("CONFLICT", "another message of that id was delivered");
-          return { message_id: id };
-        }
-        requireExpiry(expires_at, now, lifetimes.messageMax);
+        const parties = { partner: principal.org, host: federation.org_id, digest, ...(receipt && { before: receipt.digest }) };
+        if (!judgeDelivery(body, parties)) return { message_id: id };
+        const copy = receiveMessage(body, now);
         await requireRecipient(unit, recipient_org_id, recipient_id);
         await requireRoomForMessage(services, unit, federation);
-        const at = timestamp(now);
-        const facts = { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body: body.body };
-        const copy = received({ ...facts, ...arriving(at), org_id: recipient_org_id, expires_at }, at);
         unit.insert(messages, copyId(copy), copy);
         unit.insert(messageReceipts, receiptOf, { digest, expires_at });
         unit.record({
@@ -163,13 +136,3 @@ export const messageHandlers: Handlers<Routes, PartnerServices> = {
       }),
     ),
 };
-
-/** What is not the sender's to say. */
-function arriving(at: string) {
-  return {
-    ...({ direction: "received", status: "pending", delivered_at: null, read_at: null, error_detail: null } as const),
-    attempts: 0,
-    created_at: at,
-    updated_at: at,
-  };
-}

@@ -1,5 +1,5 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { isPast, type Message, refusal, stepMessage } from "@seneschal/core/keys";
+import { isPast, type Message, type MessageInput, stepMessage } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import { keyText } from "../../../platform/index.ts";
 import { systemCall } from "../../ground/index.ts";
@@ -23,14 +23,14 @@ export const messageLanes = () =>
 /** One try of one message; false when the partner is not to be reached. */
 export async function deliver(services: PartnerServices, message: Message, now: number): Promise<boolean> {
   const outcome = isPast(message.expires_at, now) ? miss("expired") : await attempt(services, message);
-  const result = outcome.input.kind === "deliver" ? "done" : outcome.final ? "refused" : "retry";
+  const result = ({ deliver: "done", refuse: "refused", miss: "retry" } as const)[outcome.input.kind];
   services.metrics.dispatched("message", result);
   await services.transact(systemCall("system:outbox", message.org_id, now), async (unit) => {
     const current = await unit.get(messages, copyId(message));
     if (current?.status !== "pending") return;
     const next = stepMessage(current, outcome.input, now);
-    unit.put(messages, copyId(next), outcome.final ? { ...next, status: "failed" } : next);
-    if (next.status !== "pending" || outcome.final) {
+    unit.put(messages, copyId(next), next);
+    if (next.status !== "pending") {
       unit.record({
         type: "message.deliver",
         result: next.status === "delivered" ? "success" : "error",
@@ -42,12 +42,11 @@ export async function deliver(services: PartnerServices, message: Message, now: 
 }
 
 interface Outcome {
-  readonly input: { readonly kind: "deliver" } | { readonly kind: "miss"; readonly detail: string };
-  readonly final: boolean;
+  readonly input: Exclude<MessageInput, { readonly kind: "read" }>;
   readonly unreachable?: boolean;
 }
 
-const miss = (detail: string, final = false): Outcome => ({ input: { kind: "miss", detail }, final });
+const miss = (detail: string, final = false): Outcome => ({ input: { kind: final ? "refuse" : "miss", detail } });
 
 async function attempt(services: PartnerServices, message: Message): Promise<Outcome> {
   const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body } = message;
@@ -71,20 +70,11 @@ async function attempt(services: PartnerServices, message: Message): Promise<Out
       route: gatewayContract.deliverMessage,
       body: letter,
     });
-    if (answer.status === 201 && answer.body?.message_id === id) return { input: { kind: "deliver" }, final: false };
+    if (answer.status === 201 && answer.body?.message_id === id) return { input: { kind: "deliver" } };
     return miss(`the partner refused with ${answer.code ?? `status ${answer.status}`}`, refusesForGood(answer));
   } catch (error) {
     if (isCoded(error, "FEDERATION_FAILED")) return { ...miss(error.message), unreachable: true };
     services.log.error({ error, message: id }, "a delivery failed on our side");
     return miss("failed here");
-  }
-}
-
-/** Throws unless a message may expire then. */
-export function requireExpiry(expires_at: string, now: number, longest: number): void {
-  const at = Date.parse(expires_at);
-  const problem = at <= now ? "must be in the future" : at > now + longest ? "is too far away" : undefined;
-  if (problem !== undefined) {
-    throw refusal("VALIDATION_ERROR", `expires_at: ${problem}`, { field: "expires_at", reason: problem });
   }
 }
