@@ -23,9 +23,9 @@ import {
   type systemCall,
 } from "@seneschal/app/gateway";
 import { openBackground, pooledRandom, rateLimiter } from "@seneschal/app/platform";
-import { dispatcher, type Endpoint, type Hooks } from "@seneschal/contract";
+import { dispatcher, type Endpoint, type Hooks, type Serve } from "@seneschal/contract";
 import type { DocumentStore } from "@seneschal/kernel/ports";
-import { serve } from "@seneschal/server-fastify";
+import { serve as serveFastify } from "@seneschal/server-fastify";
 import type { Load, LoadReport } from "./load-client.ts";
 import { runClient } from "./run-client.ts";
 
@@ -73,8 +73,11 @@ export interface BenchServer {
   close(): Promise<void>;
 }
 
-/** Starts one; `more` are endpoints beside its own. */
-export async function openBenchServer(more: (hooks: Hooks) => readonly Endpoint[] = () => []): Promise<BenchServer> {
+/** Starts one; `more` are endpoints beside its own, `serve` is what it is served by. */
+export async function openBenchServer(
+  more: (hooks: Hooks) => readonly Endpoint[] = () => [],
+  serve: Serve = serveFastify,
+): Promise<BenchServer> {
   const path = mkdtempSync(join(tmpdir(), "seneschal-bench-"));
   const store = await openLevelStore({ ...gatewaySchema, collections: benchCollections, path });
   const gateway = await openBenchGateway(store);
