@@ -52,6 +52,8 @@ const others: Readonly<Record<string, string>> = {
   "packages/adapters/src/etcd/watch-key.ts":
     "wakes readers, who read by sequence; the log's circuit breaker and health see a cluster that is away",
   "packages/adapters/src/worker-pool/open-worker-pool.ts": "looks after the threads of its pool: *_workers_stuck and health tell",
+  "packages/server-node/src/processes/serve-by-processes.ts":
+    "starts a process in front anew that ended before it served: *_server_processes and health tell",
   "packages/app/src/compose/watch-files.ts":
     "the process looks for changed files; a reload that fails is logged, what is in force stays",
   "packages/app/src/storage/ui/dashboard-script.ts": "runs in a browser",

@@ -8,6 +8,11 @@ export async function chooseServer(http: "fastify" | "express"): Promise<Serve> 
   return serve;
 }
 
+/** The binding with processes in front of this one; loaded where a service is configured so. */
+export function serveByProcesses(count: number): Serve {
+  return async (dispatch, options) => (await import("@seneschal/server-node")).serveByProcesses(count)(dispatch, options);
+}
+
 /** The NFS server; loaded where something is exported. */
 export const serveNfs: ServeNfs = async (options) => (await import("@seneschal/server-nfs")).serveNfs(options);
 

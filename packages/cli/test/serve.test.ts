@@ -43,6 +43,24 @@ describe("seneschal serve", () => {
     expect(JSON.parse(host.lines.at(-1) ?? "")).toMatchObject({ error: { code: expect.any(String) } });
   });
 
+  it("serves by processes in front where a setting says so, as its metrics and its health tell", async () => {
+    let end = (): void => {};
+    const host = scriptedHost({ cwd, interrupted: new Promise((resolve) => (end = resolve)) });
+    const settings = [`data_dir=${cwd}/fronts`, "log.level=silent", "scheduler.server.port=0", "scheduler.server.processes=1"];
+    const served = run(["serve", "--services", "scheduler", ...settings.flatMap((s) => ["--set", s])], host);
+    try {
+      await vi.waitUntil(() => host.lines.length > 0, { timeout: 60_000 });
+      const { url } = (host.json()["services"] as { url: string }[])[0] ?? { url: "" };
+      expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ components: { processes: { status: "healthy" } } });
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      expect(metrics).toMatch(/^scheduler_server_processes 1$/m);
+      expect(metrics).toMatch(/^scheduler_server_processes_replaced_total 0$/m);
+    } finally {
+      end();
+      expect(await served).toBe(0);
+    }
+  });
+
   it.each(["a hangup", "a change of its file"])("takes its settings in anew at %s, and serves on", async (cause) => {
     const config = (limit: number): string => `
 services: [scheduler]

@@ -36,5 +36,5 @@ export {
 export { otherSite } from "./same-site.ts";
 export { type SealStatus, sealContract } from "./seal.ts";
 export { secret, secretFields } from "./secret.ts";
-export type { MountOptions, RunningServer, Serve, ServeOptions, TlsOptions } from "./serve.ts";
+export type { MountOptions, RunningServer, Serve, ServeOptions, ServerProcesses, TlsOptions } from "./serve.ts";
 export type { BodyReader, Incoming, PeerCertificate, WireRequest, WireResponse } from "./wire.ts";

@@ -32,6 +32,13 @@ export interface ServeOptions {
   readonly proxyProtocol?: (address: string) => boolean;
 }
 
+/** The processes in front of a server: how many there are to be, how many serve, and how many have ended and were replaced. */
+export interface ServerProcesses {
+  readonly wanted: number;
+  readonly running: number;
+  readonly replaced: number;
+}
+
 /** A listening server. */
 export interface RunningServer {
   readonly address: string;
@@ -42,6 +49,8 @@ export interface RunningServer {
   setSecureContext(tls: TlsOptions): void;
   /** Drops the live connections whose peer the predicate names; returns how many. */
   destroySockets(predicate: (peer: PeerCertificate | undefined, remoteAddress: string) => boolean): number;
+  /** Of a server that has processes in front of it. */
+  readonly processes?: () => ServerProcesses;
   /** Stops accepting, lets requests in flight finish within the grace, drops the rest. Idempotent. */
   close(): Promise<void>;
 }

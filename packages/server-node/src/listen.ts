@@ -17,6 +17,14 @@ import { acceptProxies, addressOf } from "./proxy-protocol.ts";
 export interface Listener {
   readonly server: Server;
   listen(): Promise<RunningServer>;
+  /** In place of `listen`: serves connections that somebody else has accepted. */
+  adopt(): AdoptingServer;
+}
+
+/** A server that is handed its connections. */
+export interface AdoptingServer extends Pick<RunningServer, "setSecureContext" | "destroySockets" | "close"> {
+  /** Takes a connection over, of which nothing was read. */
+  connection(socket: Socket): void;
 }
 
 /**
@@ -53,6 +61,8 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
   const dropWaiting = proxyProtocol === undefined ? undefined : acceptProxies(server, proxyProtocol, requestTimeout);
   /** The newest response of each connection, until it is over. Of a set of those in progress V8 would keep all that ever were in it until a full collection. */
   const newest = new Map<Socket, ServerResponse | undefined>();
+  /** Those that were handed over, with those whose handshake is not over. */
+  const adopted = new Set<Socket>();
   let closing: Promise<void> | undefined;
 
   server.requestTimeout = requestTimeout;
@@ -77,13 +87,51 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
     // A connection that is busy now must not be kept alive behind its answer.
     for (const response of newest.values()) if (response?.headersSent === false) response.setHeader("connection", "close");
     dropWaiting?.();
-    const timer = setTimeout(() => server.closeAllConnections(), grace);
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+      for (const socket of adopted) socket.destroy();
+    }, grace);
     await new Promise<void>((resolve) => server.close(() => resolve()));
+    await Promise.all([...adopted].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
     clearTimeout(timer);
+  };
+
+  const running: Omit<AdoptingServer, "connection"> = {
+    setSecureContext(next) {
+      if (tls === undefined) throw new TypeError("a server without TLS has no secure context");
+      (server as TlsServer).setSecureContext(secureOptions(next));
+    },
+    destroySockets(predicate) {
+      const chosen = [...newest.keys()].filter((socket) => predicate(peerOf(socket), addressOf(socket)));
+      for (const socket of chosen) socket.destroy();
+      return chosen.length;
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
   };
 
   return {
     server,
+    adopt() {
+      // It never listens, and looks for requests that do not arrive in time all the same.
+      server.emit("listening");
+      return {
+        ...running,
+        connection(socket) {
+          if (closing !== undefined) {
+            socket.destroy();
+            return;
+          }
+          adopted.add(socket);
+          socket.once("close", () => adopted.delete(socket));
+          // As those are that a server accepts itself.
+          socket.allowHalfOpen = true;
+          server.emit("connection", socket);
+        },
+      };
+    },
     async listen() {
       await new Promise<void>((resolve, reject) => {
         server.once("error", reject);
@@ -98,19 +146,7 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
         address: bound.address,
         port: bound.port,
         url: `${tls === undefined ? "http" : "https"}://${name}:${bound.port}`,
-        setSecureContext(next) {
-          if (tls === undefined) throw new TypeError("a server without TLS has no secure context");
-          (server as TlsServer).setSecureContext(secureOptions(next));
-        },
-        destroySockets(predicate) {
-          const chosen = [...newest.keys()].filter((socket) => predicate(peerOf(socket), addressOf(socket)));
-          for (const socket of chosen) socket.destroy();
-          return chosen.length;
-        },
-        close() {
-          closing ??= close();
-          return closing;
-        },
+        ...running,
       };
     },
   };

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { access, constants, readFile, stat } from "node:fs/promises";
 import { connect } from "node:net";
+import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { staticKeys } from "@seneschal/adapters/jwt";
@@ -47,7 +48,7 @@ export async function checkConfig(config: ProcessConfig, options: CheckOptions):
     checkTiers(config),
     ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config)] : []),
   ]);
-  return [...findings.flat(), ...exposures(config), ...plainDestinations(config)];
+  return [...findings.flat(), ...exposures(config), ...crowds(config), ...plainDestinations(config)];
 }
 
 /** Settings of services that are not started, and of ways to log in that are off, are read by nobody. */
@@ -377,6 +378,23 @@ function exposures({ services, auth, ...config }: ProcessConfig): readonly Findi
       "set gateway.server.tls_cert and .tls_key",
     );
     return [...(local ? [] : [open]), ...(service === "gateway" && auth.mtls.enabled ? [unasked] : [])];
+  });
+}
+
+/** More processes in front than there are cores for them: they take turns, and each message between them costs. */
+function crowds({ services, ...config }: ProcessConfig): readonly Finding[] {
+  const cores = availableParallelism();
+  return services.flatMap((service): Finding[] => {
+    const { processes } = config[service].server;
+    return processes < cores || processes === 0
+      ? []
+      : [
+          warning(
+            `${service}.server.processes`,
+            `${processes} processes in front and the one behind them share ${cores} cores`,
+            `at most ${cores - 1} are of use here`,
+          ),
+        ];
   });
 }
 

@@ -28,6 +28,7 @@ export async function startDev(
     http: ["express", "fastify", undefined],
     organizations: "array?",
     serve: "function",
+    serveByProcesses: "function?",
     serveS3: "function?",
     serveNfs: "function?",
     serveGrpc: "function?",
@@ -37,7 +38,7 @@ export async function startDev(
     change: "function?",
   });
   const { change = (config) => config, ...rest } = options;
-  const { serve, serveS3, serveNfs, serveGrpc, serveAdminService, whenSealed, signal, ...directory } = rest;
+  const { serve, serveByProcesses, serveS3, serveNfs, serveGrpc, serveAdminService, whenSealed, signal, ...directory } = rest;
   const { dataDir, portBase, http, organizations, ...process } = rest;
   const prepared = await prepareDev(directory);
   const config = change(prepared.config);

@@ -3,12 +3,20 @@ import { join, resolve } from "node:path";
 import { type Logger, setLogLevel } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
-import type { Serve, ServeOptions, TlsOptions } from "@seneschal/contract";
+import type { Serve, ServeOptions, ServerProcesses, TlsOptions } from "@seneschal/contract";
 import type { ServeAdminService } from "@seneschal/contract/scheduler";
 import type { ServeGrpc, ServeNfs, ServeS3 } from "@seneschal/core/storage";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type { CertificateRenewal } from "../gateway/service.ts";
-import { type AuthSettings, inRanges, type RunningService, type ServiceDefinition, startService } from "../platform/index.ts";
+import {
+  type AuthSettings,
+  inRanges,
+  measureProcesses,
+  processesCheck,
+  type RunningService,
+  type ServiceDefinition,
+  startService,
+} from "../platform/index.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
@@ -32,6 +40,8 @@ export interface RunningProcess {
 
 export interface ProcessOptions {
   readonly serve: Serve;
+  /** Serves by so many processes in front of this one, where `server.processes` of a service says so. */
+  readonly serveByProcesses?: (count: number) => Serve;
   readonly log: Logger;
   readonly version: string;
   /** Serves the buckets of the storage service, which does not start without. */
@@ -52,6 +62,7 @@ export interface ProcessOptions {
 export async function startProcess(config: ProcessConfig, options: ProcessOptions): Promise<RunningProcess> {
   checkOptions("options", options, {
     serve: "function",
+    serveByProcesses: "function?",
     log: "object",
     version: "string",
     serveS3: "function?",
@@ -62,7 +73,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     signal: "object?",
   });
   checkArgument("config", config, "object");
-  const { serve, log, version, signal } = options;
+  const { log, version, signal } = options;
   const { endpoint, headers, sample_ratio: sampleRatio } = config.telemetry;
   const onProblem = (problem: string): void => log.warn({ problem }, "traces are not sent");
   const telemetry =
@@ -100,8 +111,10 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       database,
       trustedCa,
     } = await parts[name](named(config, name, prepared), options, renewal);
-    return startService(definition, own, {
-      serve,
+    let service: RunningService | undefined;
+    const processes = (): ServerProcesses | undefined => service?.server.processes?.();
+    service = await startService(definition, own, {
+      serve: serveOf(name, server, options),
       clock: systemClock,
       random: systemRandom,
       log,
@@ -110,14 +123,19 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       rates: () => openRates(database, systemRandom),
       trustedProxies: server.trusted_proxies,
       owners: { named: config.metrics.owners, most: config.metrics.max_other_owners },
-      checks: config.disk.min_free_bytes === 0 ? [] : [diskCheck(resolve(config.data_dir), config.disk.min_free_bytes)],
+      checks: [
+        ...(config.disk.min_free_bytes === 0 ? [] : [diskCheck(resolve(config.data_dir), config.disk.min_free_bytes)]),
+        ...(server.processes === 0 ? [] : [processesCheck(processes)]),
+      ],
       wait: { atMost: config.start_timeout, signal: signals },
       whenSealed: (url) => options.whenSealed?.({ name, url }),
       async whenBuilt(metrics) {
         metrics.watchDisk(() => freeSpace(resolve(config.data_dir)));
+        if (server.processes > 0) measureProcesses(metrics, processes);
         await watchEnds(inForce, name, metrics);
       },
     });
+    return service;
   };
   // Together: one that waits for its database keeps no other from its work.
   const started = await Promise.allSettled(
@@ -232,6 +250,14 @@ function named(config: ProcessConfig, service: ServiceName, prepared: string | u
 }
 
 type ServerSettings = ProcessConfig["gateway"]["server"];
+
+/** What a service is served by: this process alone, or others in front of it. */
+function serveOf(service: ServiceName, { processes }: ServerSettings, { serve, serveByProcesses }: ProcessOptions): Serve {
+  if (processes === 0) return serve;
+  if (serveByProcesses === undefined)
+    throw new CodedError("config_invalid", `${service}.server.processes: this process was built without a multiprocess server`);
+  return serveByProcesses(processes);
+}
 
 /**
  * Where and how a service listens; with TLS when it has a certificate, and then it asks for one, of `trustedCa` (a path) or of the

@@ -43,6 +43,7 @@ export { keyText } from "./key-text.ts";
 export { type Attempt, asAdmitted, inOneMoment } from "./one-moment.ts";
 export { openPolicyEngine, operatorPolicyEngineSetting, policyEngineSetting } from "./policy-engine.ts";
 export { pooledRandom } from "./pooled-random.ts";
+export { measureProcesses, processesCheck } from "./processes.ts";
 export { type RateLimits, rateLimiter } from "./rate-limit/rate-limiter.ts";
 export { type RecordedReads, type RecordedReadsOptions, recordedReads } from "./recorded-reads.ts";
 export { type Repeat, repeatByTimer, type Stoppable } from "./repeat.ts";

@@ -99,6 +99,7 @@ describe("a check of the configuration", () => {
       ],
       [{ gateway: { vault: { key_file: await file("short", "AAAA") } } }, "error", "gateway.vault.key_file", /32 bytes/],
       [{ gateway: { server: { host: "0.0.0.0" } } }, "warning", "gateway.server.host", /without TLS/],
+      [{ gateway: { server: { processes: 64 } } }, "warning", "gateway.server.processes", /share \d+ cores/],
       [{ auth: { mtls: { enabled: true } } }, "warning", "auth.mtls.enabled", /TLS ports/],
       [{ gateway: { authorization_policy: "package" } }, "error", "gateway.authorization_policy", /does not compile/],
       [

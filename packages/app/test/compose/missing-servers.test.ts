@@ -26,6 +26,10 @@ const rows: readonly (readonly [setting: string, settings: object])[] = [
     },
   ],
   ["storage.grpc", { services: ["storage"], storage: { ...memory, grpc: { insecure: true } } }],
+  [
+    "scheduler.server.processes",
+    { services: ["scheduler"], scheduler: { storage: { kind: "memory" }, server: { processes: 1 } } },
+  ],
   ["scheduler.grpc.enabled", { services: ["scheduler"], scheduler: { storage: { kind: "memory" }, grpc: { enabled: true } } }],
 ];
 

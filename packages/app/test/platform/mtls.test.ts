@@ -17,6 +17,7 @@ import {
 import { sampleErrors } from "@seneschal/contract/testing";
 import * as express from "@seneschal/server-express";
 import * as fastify from "@seneschal/server-fastify";
+import { serveByProcesses } from "@seneschal/server-node";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { authenticator, defineService, type RunningService, startService } from "../../src/platform/index.ts";
@@ -178,6 +179,7 @@ function get(agent: Agent, port: number, path = "/whoami"): Promise<Answer> {
 describe.each<[string, Serve]>([
   ["Express", express.serve],
   ["Fastify", fastify.serve],
+  ["a process in front", serveByProcesses(1)],
 ])("mutual TLS on %s", (_, serve) => {
   test.each<[string, (socket: Socket) => void]>([
     ["says nothing", () => undefined],

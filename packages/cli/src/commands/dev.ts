@@ -3,7 +3,7 @@ import { startDev } from "@seneschal/app";
 import { isOrganizationId } from "@seneschal/core/keys";
 import { CodedError } from "@seneschal/kernel";
 import { InvalidArgumentError, Option } from "commander";
-import { chooseServer, serveAdminService, serveGrpc, serveNfs, serveS3 } from "../choose-server.ts";
+import { chooseServer, serveAdminService, serveByProcesses, serveGrpc, serveNfs, serveS3 } from "../choose-server.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -41,6 +41,7 @@ export const addDev: AddCommand = (program, { host, result }) => {
           portBase,
           http,
           serve: await chooseServer(http),
+          serveByProcesses,
           serveS3,
           serveGrpc,
           serveAdminService,

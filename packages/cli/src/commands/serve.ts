@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { type ProcessConfig, processSettings, startProcess, watchFiles } from "@seneschal/app";
 import { namedFiles } from "@seneschal/app/platform";
-import { chooseServer, serveAdminService, serveGrpc, serveNfs, serveS3 } from "../choose-server.ts";
+import { chooseServer, serveAdminService, serveByProcesses, serveGrpc, serveNfs, serveS3 } from "../choose-server.ts";
 import { readConfig } from "../read-config.ts";
 import { version } from "../version.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -28,6 +28,7 @@ export const addServe: AddCommand = (program, { host, result }) => {
       host.onHangup(() => void reload());
       const running = await startProcess(config, {
         serve: await chooseServer(config.http),
+        serveByProcesses,
         serveS3,
         serveGrpc,
         serveAdminService,

@@ -18,6 +18,8 @@ export function serverSettings(port: number) {
       read_timeout: duration("30s"),
       idle_timeout: duration("120s"),
       shutdown_timeout: duration("10s"),
+      /** Processes in front of this one that end TLS and read and write HTTP for it; 0: it does that itself. */
+      processes: z.int().min(0).max(64).default(0),
       /** Addresses or CIDR ranges of reverse proxies whose `X-Forwarded-For` is believed. */
       trusted_proxies: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
       /** Addresses or CIDR ranges of balancers whose connections begin with a header of the PROXY protocol, which says where they come from. */
