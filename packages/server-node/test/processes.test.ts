@@ -6,7 +6,7 @@ import { Duplex, PassThrough } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Dispatch, Incoming, RunningServer, WireResponse } from "@seneschal/contract";
 import { httpSuite, sampleService } from "@seneschal/contract/testing";
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { serveByProcesses } from "../src/index.ts";
 import { type Frame, framesOn, headOf } from "../src/processes/frames.ts";
