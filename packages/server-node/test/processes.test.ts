@@ -207,7 +207,7 @@ describe("frames between two processes", () => {
         await new Promise((resolve) => setImmediate(resolve));
         const bytes = Buffer.concat(chunks);
         for (let at = 0; at < bytes.length; at += cut) back.write(bytes.subarray(at, at + cut));
-        await vi.waitUntil(() => taken.length === list.length, { interval: 1 });
+        await vi.waitUntil(() => taken.length === list.length, { interval: 1, timeout: 60_000 });
         expect(taken.map((frame) => ({ ...frame, head: headOf(frame), bytes: Uint8Array.from(frame.bytes) }))).toEqual(
           list.map((one) => ({ ...one, head: JSON.parse(JSON.stringify(one.head)) })),
         );
@@ -227,7 +227,7 @@ describe("frames between two processes", () => {
     prefix.writeUInt32LE(head, 0);
     prefix.writeUInt32LE(length, 4);
     stream.write(prefix);
-    await vi.waitUntil(() => wrong.mock.calls.length === 1, { interval: 1 });
+    await vi.waitUntil(() => wrong.mock.calls.length === 1, { interval: 1, timeout: 60_000 });
     expect(stream.destroyed).toBe(true);
   });
 });
