@@ -1,16 +1,25 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sourceOptions } from "../../../../tools/source-options.ts";
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+/** This checkout. */
+const here = fileURLToPath(new URL("../../../..", import.meta.url));
 
-/** `seneschal serve` in a process of its own, from when it listens on. `children` has it from the beginning. */
+/** What Node is given to run a command of a checkout. */
+export function commandOf(args: readonly string[], checkout = here): readonly string[] {
+  const options = sourceOptions.map((option) => option.replace(here, join(checkout, "/")));
+  return [...options, join(checkout, "packages/cli/src/main.ts"), ...args];
+}
+
+/** `seneschal serve` of a checkout in a process of its own, from when it listens on. `children` has it from the beginning. */
 export async function startServe(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   children: Set<ChildProcess>,
+  checkout?: string,
 ): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [...sourceOptions, main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, commandOf(args, checkout), { env, stdio: ["ignore", "pipe", "pipe"] });
   children.add(child);
   let said = "";
   await new Promise<void>((resolve, reject) => {
