@@ -82,7 +82,7 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
   const length = end - start;
   if (call.method === "HEAD") return { status, headers: { ...headers, "content-length": String(length) } };
   // The first chunk is read before the status goes out, so that its failures are answered as such.
-  const bytes = call.objects.readObject(object, start, end, { customerKey });
+  const bytes = call.objects.readObject(object, start, end, { customerKey, lent: true });
   const first = await bytes.next();
   return { status, headers, body: { length, bytes: chain(first, bytes) } };
 }

@@ -317,7 +317,7 @@ async function send(response: ServerResponse, reply: S3Reply, method: string, id
     response.setHeader("content-length", body.length);
     // A failure from here on cuts the connection: the client sees too few bytes, never wrong ones.
     for (let next = await bytes.next(); next.done !== true; next = await bytes.next()) {
-      if (!response.write(next.value)) await room(response, idleMs);
+      await written(response, next.value, idleMs);
       if (response.destroyed) return;
     }
     response.end();
@@ -327,16 +327,20 @@ async function send(response: ServerResponse, reply: S3Reply, method: string, id
   }
 }
 
-/** Resolves when the client has taken what was written, or has left; one that takes nothing for `idleMs` is left. */
-function room(response: ServerResponse, idleMs: number): Promise<void> {
+/**
+ * Resolves when the bytes are with the kernel, after which their memory may be used again, or the client has left; one that takes nothing
+ * for `idleMs` is left.
+ */
+function written(response: ServerResponse, bytes: Uint8Array, idleMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => response.destroy(), idleMs);
     const done = () => {
       clearTimeout(timer);
-      response.off("drain", done).off("close", done);
+      response.off("close", done);
       resolve();
     };
-    response.on("drain", done).on("close", done);
+    response.on("close", done);
+    response.write(bytes, done);
     if (response.destroyed) done();
   });
 }

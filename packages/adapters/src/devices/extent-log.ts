@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { readdir, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createDirectorySync } from "./directory-sync.ts";
-import { readAt, writeAt } from "./files.ts";
-import { deadMark, readHeader } from "./frame.ts";
+import { fillFrom, readAt, writeAt } from "./files.ts";
+import { deadMark, headerSize, readHeader } from "./frame.ts";
 import { scanSegment, tornFrames } from "./scan-segment.ts";
 
 /** A file of frames, written at its end only; deleted frames are marked in place. */
@@ -22,9 +22,18 @@ interface Place {
   readonly size: number;
 }
 
+/** A frame on its way to the disk: header and payload. */
+type Frame = readonly Uint8Array[];
+
+/** A stored frame. */
+export interface StoredFrame {
+  readonly header: Buffer;
+  readonly payload: Uint8Array;
+}
+
 interface Waiting {
   readonly name: string;
-  readonly frame: Buffer;
+  readonly frame: Frame;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -35,10 +44,13 @@ export interface ExtentLog {
   readonly liveBytes: number;
   has(name: string): boolean;
   names(): string[];
-  /** The stored frame, fewer bytes than were written where its file ends; `undefined` when there is none. */
-  read(name: string): Promise<Buffer | undefined>;
-  /** Resolves when the frame is durable. When it rejects, the frame is not there. */
-  append(name: string, frame: Buffer): Promise<void>;
+  /**
+   * The stored frame, its payload in `into` where that has its length; `undefined` when there is none. Where the file ends before the
+   * frame does, it is one without a header.
+   */
+  read(name: string, into?: Uint8Array): Promise<StoredFrame | undefined>;
+  /** Resolves when the frame is durable. When it rejects, the frame is not there. Until then its bytes must stay as they are. */
+  append(name: string, frame: Frame): Promise<void>;
   /** Survives the end of the process; after a loss of power the frame may be there again. */
   delete(name: string): Promise<void>;
   /** Resolves when nothing is being written. */
@@ -47,7 +59,7 @@ export interface ExtentLog {
 
 const maxSegment = 64 << 20;
 const maxGroupBytes = 16 << 20;
-// A vectored write takes at most 1024 pieces.
+// A vectored write takes at most 1024 pieces, and a frame is two.
 const maxGroupFrames = 512;
 const segmentName = /^(\d{10})\.seg$/;
 
@@ -108,7 +120,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
   };
 
   /** Writes frames at the end of the active segment; durable when it resolves. */
-  const writeGroup = async (frames: readonly Buffer[]): Promise<readonly Place[]> => {
+  const writeGroup = async (frames: readonly Frame[]): Promise<readonly Place[]> => {
     const fresh = active === undefined || active.size >= segmentBytes;
     const segment: Segment =
       active !== undefined && !fresh
@@ -117,7 +129,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
     const start = segment.size;
     const { O_WRONLY, O_DSYNC, O_CREAT, O_EXCL } = constants;
     try {
-      await writeAt(segment.path, O_WRONLY | O_DSYNC | (fresh ? O_CREAT | O_EXCL : 0), frames, start);
+      await writeAt(segment.path, O_WRONLY | O_DSYNC | (fresh ? O_CREAT | O_EXCL : 0), frames.flat(), start);
       if (fresh) await directorySync.sync();
     } catch (error) {
       active = undefined;
@@ -129,8 +141,9 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
     segments.add(segment);
     return frames.map((frame) => {
       const at = segment.size;
-      segment.size += frame.length;
-      return { segment, at, size: frame.length };
+      const size = lengthOf(frame);
+      segment.size += size;
+      return { segment, at, size };
     });
   };
 
@@ -152,7 +165,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
         bytes += frame.length;
       }
       if (group.length === 0) continue;
-      const places = await writeGroup(group.map(([, , frame]) => frame));
+      const places = await writeGroup(group.map(([, , frame]) => [frame]));
       for (const [i, [name, before]] of group.entries()) {
         const place = places[i] as Place;
         if (index.get(name) === before) note(name, place);
@@ -182,7 +195,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
   const take = (): Waiting[] => {
     let bytes = 0;
     const end = waiting.findIndex(({ frame }, i) => {
-      bytes += frame.length;
+      bytes += lengthOf(frame);
       return i > 0 && (i === maxGroupFrames || bytes > maxGroupBytes);
     });
     return waiting.splice(0, end < 0 ? waiting.length : end);
@@ -193,7 +206,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
       await Promise.resolve();
       const group = take();
       try {
-        await makeRoom(group.reduce((n, { frame }) => n + frame.length, 0));
+        await makeRoom(group.reduce((n, { frame }) => n + lengthOf(frame), 0));
         const places = await writeGroup(group.map(({ frame }) => frame));
         for (const [i, { name, resolve }] of group.entries()) {
           note(name, places[i] as Place);
@@ -220,12 +233,16 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
     },
     has: (name) => index.has(name),
     names: () => [...index.keys()],
-    async read(name) {
+    async read(name, into) {
       for (;;) {
         const place = index.get(name);
         if (place === undefined) return undefined;
+        const header = Buffer.allocUnsafe(headerSize(name));
+        const length = place.size - header.length;
+        const payload = into?.length === length ? into : new Uint8Array(length);
         try {
-          return await readAt(place.segment.path, place.at, place.size);
+          const whole = await fillFrom(place.segment.path, place.at, [header, payload]);
+          return { header: whole ? header : Buffer.alloc(0), payload };
         } catch (error) {
           // It may have been written again elsewhere meanwhile.
           if (index.get(name) === place) throw error;
@@ -248,6 +265,10 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
       while (running !== undefined) await running;
     },
   };
+}
+
+function lengthOf(frame: Frame): number {
+  return frame.reduce((n, { length }) => n + length, 0);
 }
 
 /** No bytes, for a file that is gone. */

@@ -1,10 +1,11 @@
-import { close, open, read, write, writev } from "node:fs";
+import { close, open, read, readv, write, writev } from "node:fs";
 import { promisify } from "node:util";
 
 // The callback functions: a FileHandle of node:fs/promises costs more than the calls that are made on it.
 const openFile = promisify(open);
 const closeFile = promisify(close);
 const readFile = promisify(read);
+const readFiles = promisify(readv);
 const writeFile = promisify(write);
 const writeFiles = promisify(writev);
 
@@ -21,6 +22,28 @@ export async function writeAt(path: string, flags: number, pieces: readonly Uint
     const rest = Buffer.concat(pieces);
     while (bytesWritten < total)
       bytesWritten += (await writeFile(file, rest, bytesWritten, total - bytesWritten, position + bytesWritten)).bytesWritten;
+  } finally {
+    await closeFile(file);
+  }
+}
+
+/** Fills pieces one behind the other from a position of a file. False where the file ends before they are full. */
+export async function fillFrom(path: string, position: number, pieces: readonly Uint8Array[]): Promise<boolean> {
+  const file = await openFile(path, "r");
+  try {
+    let at = position;
+    let rest = pieces;
+    while (rest.length > 0) {
+      let { bytesRead } = await readFiles(file, rest, at);
+      if (bytesRead === 0) return false;
+      at += bytesRead;
+      rest = rest.flatMap((piece) => {
+        const taken = Math.min(bytesRead, piece.length);
+        bytesRead -= taken;
+        return taken === piece.length ? [] : [piece.subarray(taken)];
+      });
+    }
+    return true;
   } finally {
     await closeFile(file);
   }

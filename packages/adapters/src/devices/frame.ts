@@ -25,21 +25,24 @@ export interface FrameHeader {
 
 /** Bytes that an extent takes on disk. */
 export function frameSize(name: string, payload: number): number {
-  return fixed + name.length + payload;
+  return headerSize(name) + payload;
 }
 
-/** The frame of an extent; the payload is copied. */
-export function frameBytes(name: string, payload: Uint8Array): Buffer {
-  const at = fixed + name.length;
-  const frame = Buffer.allocUnsafeSlow(at + payload.length);
-  frame.writeUInt32BE(live, 0);
-  frame.set(payload, at);
-  frame.writeUInt32BE(crc32(frame.subarray(at)), 8);
-  frame.writeUInt32BE(payload.length, 12);
-  frame.writeUInt16BE(name.length, 16);
-  frame.write(name, fixed, "latin1");
-  frame.writeUInt32BE(crc32(frame.subarray(8, at)), 4);
-  return frame;
+/** What stands before a payload in the frame of an extent. */
+export function frameHeader(name: string, payload: Uint8Array): Buffer {
+  const header = Buffer.allocUnsafe(headerSize(name));
+  header.writeUInt32BE(live, 0);
+  header.writeUInt32BE(crc32(payload), 8);
+  header.writeUInt32BE(payload.length, 12);
+  header.writeUInt16BE(name.length, 16);
+  header.write(name, fixed, "latin1");
+  header.writeUInt32BE(crc32(header.subarray(8)), 4);
+  return header;
+}
+
+/** Bytes of the header of an extent's frame. */
+export function headerSize(name: string): number {
+  return fixed + name.length;
 }
 
 /** The header that the bytes begin with, or `undefined` when it is not intact. */
@@ -52,14 +55,11 @@ export function readHeader(bytes: Buffer): FrameHeader | undefined {
   return { name: bytes.toString("latin1", fixed, at), size: at + bytes.readUInt32BE(12), live: magic === live };
 }
 
-/** The payload of a frame, or `undefined` unless every byte is as written and the extent is not deleted. */
-export function framePayload(name: string, frame: Buffer): Uint8Array | undefined {
-  const header = readHeader(frame);
-  if (header === undefined || !header.live || header.name !== name || header.size !== frame.length) return undefined;
-  const at = fixed + name.length;
-  const payload = frame.subarray(at);
-  if (crc32(payload) !== frame.readUInt32BE(8)) return undefined;
-  return new Uint8Array(frame.buffer, frame.byteOffset + at, payload.length);
+/** Whether header and payload are the frame of the extent, every byte as written, and it is not deleted. */
+export function isFrame(name: string, header: Buffer, payload: Uint8Array): boolean {
+  const found = readHeader(header);
+  if (found === undefined || !found.live || found.name !== name || found.size !== header.length + payload.length) return false;
+  return crc32(payload) === header.readUInt32BE(8);
 }
 
 /** Where the next frame may begin, at or behind `from`; the length of the bytes when nowhere. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { type ExtentLog, openExtentLog } from "./extent-log.ts";
-import { frameBytes, framePayload, frameSize, readHeader } from "./frame.ts";
+import { frameHeader, frameSize, isFrame, readHeader } from "./frame.ts";
 import { readSuperblock, type Superblock, writeSuperblock } from "./superblock.ts";
 
 const validName = /^[a-z0-9_-][a-z0-9._-]{0,199}$/;
@@ -75,29 +75,27 @@ export async function openDirectoryDevice(options: {
       pending.set(extent, size);
       pendingBytes += size;
       try {
-        // Copied before the first await: the caller may change its bytes meanwhile.
-        const frame = frameBytes(extent, bytes);
-        await answer(() => log.append(extent, frame));
+        await answer(() => log.append(extent, [frameHeader(extent, bytes), bytes]));
       } finally {
         pending.delete(extent);
         pendingBytes -= size;
       }
     },
 
-    async read(extent) {
+    async read(extent, into) {
       checkName(extent);
       const stored = await answer(async () => {
-        const found = await log.read(extent).catch((error: NodeJS.ErrnoException) => {
+        const found = await log.read(extent, into).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== "ENOENT") throw error;
         });
         if (found === undefined) await answering();
         return found;
       });
       // A frame that says that it is deleted is: the index did not hear of it.
-      if (stored === undefined || readHeader(stored)?.live === false) return undefined;
-      const payload = framePayload(extent, stored);
-      if (payload === undefined) throw failure("extent_corrupt", `extent ${extent} is damaged`, undefined, { extent });
-      return payload;
+      if (stored === undefined || readHeader(stored.header)?.live === false) return undefined;
+      if (!isFrame(extent, stored.header, stored.payload))
+        throw failure("extent_corrupt", `extent ${extent} is damaged`, undefined, { extent });
+      return stored.payload;
     },
 
     async has(extent) {

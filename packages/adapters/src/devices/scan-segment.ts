@@ -1,5 +1,5 @@
 import { open, readFile } from "node:fs/promises";
-import { framePayload, headerBytes, nextMagic, readHeader } from "./frame.ts";
+import { headerBytes, headerSize, isFrame, nextMagic, readHeader } from "./frame.ts";
 
 /** A frame as it was met in a segment. */
 export interface FrameAt {
@@ -41,5 +41,8 @@ export async function scanSegment(path: string): Promise<{ readonly frames: read
 /** Those live frames of a segment whose bytes are not as they were written: in the newest segment, what a crash tore. */
 export async function tornFrames(path: string, frames: readonly FrameAt[]): Promise<readonly FrameAt[]> {
   const whole = await readFile(path);
-  return frames.filter(({ name, at, size, live }) => live && framePayload(name, whole.subarray(at, at + size)) === undefined);
+  return frames.filter(({ name, at, size, live }) => {
+    const payload = at + headerSize(name);
+    return live && !isFrame(name, whole.subarray(at, payload), whole.subarray(payload, at + size));
+  });
 }

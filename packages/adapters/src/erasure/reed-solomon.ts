@@ -6,8 +6,8 @@ import { type Kernel, nibbleTable, openKernel, tableBytes } from "./multiply-add
 export interface ReedSolomon {
   readonly data: number;
   readonly parity: number;
-  /** The parity fragments of `data` data fragments. */
-  encode(fragments: readonly Uint8Array[]): Uint8Array[];
+  /** The parity fragments of `data` data fragments, in `into` where that is given. */
+  encode(fragments: readonly Uint8Array[], into?: readonly Uint8Array[]): readonly Uint8Array[];
   /**
    * The fragments at `wanted`, from any `data` others. `present[i]` is fragment i or `undefined`.
    * Throws RangeError when fewer than `data` are present.
@@ -37,10 +37,17 @@ export function createReedSolomon(data: number, parity: number): ReedSolomon {
   return {
     data,
     parity,
-    encode(fragments) {
+    encode(fragments, into) {
       checkArgument("fragments", fragments, "array");
+      if (into !== undefined) checkArgument("into", into, "array");
       if (fragments.length !== data) throw new RangeError(`expected ${data} fragments, got ${fragments.length}`);
-      return data === 1 ? copies(fragments[0] as Uint8Array, parity) : combine(parityTables, fragments, parity);
+      const length = fragments[0]?.length ?? 0;
+      const results = into ?? Array.from({ length: parity }, () => new Uint8Array(length));
+      if (results.length !== parity || results.some((result) => result.length !== length))
+        throw new RangeError(`expected ${parity} places of ${length} bytes`);
+      if (data === 1) for (const result of results) result.set(fragments[0] as Uint8Array);
+      else combine(parityTables, fragments, results);
+      return results;
     },
     rebuild(present, wanted) {
       checkArgument("present", present, "array");
@@ -51,11 +58,10 @@ export function createReedSolomon(data: number, parity: number): ReedSolomon {
       if (data === 1) return copies(present[have[0] as number] as Uint8Array, wanted.length);
       const inverted = invert(have.map((i) => matrix[i] as readonly number[]));
       const rows = wanted.map((w) => product(matrix[w] as readonly number[], inverted));
-      return combine(
-        tablesOf(rows),
-        have.map((i) => present[i] as Uint8Array),
-        wanted.length,
-      );
+      const inputs = have.map((i) => present[i] as Uint8Array);
+      const results = wanted.map(() => new Uint8Array(inputs[0]?.length ?? 0));
+      combine(tablesOf(rows), inputs, results);
+      return results;
     },
   };
 }
@@ -82,13 +88,13 @@ const input = maxInputs * maxOutputs * tableBytes;
 const output = input + block;
 let opened: Kernel | undefined;
 
-/** The linear combinations of `inputs` that `tables` describe. Synchronous, so one kernel serves the whole process. */
-function combine(tables: Uint8Array, inputs: readonly Uint8Array[], outputs: number): Uint8Array[] {
+/** Puts the linear combinations of `inputs` that `tables` describe into `results`. Synchronous, so one kernel serves the whole thread. */
+function combine(tables: Uint8Array, inputs: readonly Uint8Array[], results: readonly Uint8Array[]): void {
+  const outputs = results.length;
   const length = inputs[0]?.length ?? 0;
   if (inputs.some((f) => f.length !== length)) throw new RangeError("fragments of one stripe have one length");
   opened ??= openKernel(output + maxOutputs * block);
   const { memory, multiplyAdd } = opened;
-  const results = Array.from({ length: outputs }, () => new Uint8Array(length));
   memory.set(tables);
   for (let at = 0; at < length; at += block) {
     const n = Math.min(block, length - at);
@@ -102,5 +108,4 @@ function combine(tables: Uint8Array, inputs: readonly Uint8Array[], outputs: num
       result.set(memory.subarray(output + row * block, output + row * block + n), at);
     });
   }
-  return results;
 }

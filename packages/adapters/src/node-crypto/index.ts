@@ -1,1 +1,1 @@
-export { nodeCrypto } from "./node-crypto.ts";
+export { nodeCrypto, openInto, sealInto } from "./node-crypto.ts";

@@ -39,17 +39,20 @@ const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc6
 
 type Gcm = "aes-128-gcm" | "aes-192-gcm" | "aes-256-gcm";
 
+/** What a cipher takes at a time: what it gives back is memory of its own, and much of it at once is not in the processor's caches. */
+const PIECE = 256 << 10;
+
 function sealWith(
   algorithm: Gcm | "chacha20-poly1305",
   key: Uint8Array,
   nonce: Uint8Array,
   plaintext: Uint8Array,
   aad: Uint8Array,
+  out: Uint8Array = new Uint8Array(plaintext.length + TAG),
 ): Uint8Array {
   const cipher = createCipheriv(algorithm as Gcm, key, nonce, { authTagLength: TAG });
   cipher.setAAD(aad);
-  const out = new Uint8Array(plaintext.length + TAG);
-  out.set(cipher.update(plaintext));
+  for (let at = 0; at < plaintext.length; at += PIECE) out.set(cipher.update(plaintext.subarray(at, at + PIECE)), at);
   cipher.final();
   out.set(cipher.getAuthTag(), plaintext.length);
   return out;
@@ -61,6 +64,7 @@ function openWith(
   nonce: Uint8Array,
   sealed: Uint8Array,
   aad: Uint8Array,
+  out: Uint8Array = new Uint8Array(Math.max(0, sealed.length - TAG)),
 ): Uint8Array {
   if (sealed.length < TAG) throw cryptoError("decryption_failed", "decryption failed");
   // Without authTagLength Node accepts a tag cut to 4 bytes.
@@ -68,11 +72,11 @@ function openWith(
   decipher.setAAD(aad);
   const body = sealed.subarray(0, sealed.length - TAG);
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG));
-  const out = new Uint8Array(body.length);
-  out.set(decipher.update(body));
+  for (let at = 0; at < body.length; at += PIECE) out.set(decipher.update(body.subarray(at, at + PIECE)), at);
   try {
     decipher.final();
   } catch {
+    out.fill(0);
     throw cryptoError("decryption_failed", "decryption failed");
   }
   return out;
@@ -102,6 +106,38 @@ function lowS(signature: Uint8Array): Uint8Array {
   const s = BigInt(`0x${Buffer.from(out.subarray(32)).toString("hex")}`);
   if (s > P256_ORDER / 2n) out.set(Buffer.from((P256_ORDER - s).toString(16).padStart(64, "0"), "hex"), 32);
   return out;
+}
+
+/**
+ * AES-GCM as `nodeCrypto.seal` has it, into memory of the caller's: 16 bytes more than the plaintext. Throws `RangeError` for memory of
+ * another length.
+ *
+ * @example
+ * ```ts
+ * import { openInto, sealInto } from "@seneschal/adapters/node-crypto";
+ * const [key, nonce, aad] = [new Uint8Array(32), new Uint8Array(12), new Uint8Array(0)];
+ * const sealed = new Uint8Array(3 + 16);
+ * sealInto(key, nonce, Uint8Array.of(1, 2, 3), aad, sealed);
+ * const plaintext = new Uint8Array(3);
+ * openInto(key, nonce, sealed, aad, plaintext);
+ * console.log(plaintext); // Uint8Array(3) [ 1, 2, 3 ]
+ * ```
+ */
+export function sealInto(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array, aad: Uint8Array, into: Uint8Array): void {
+  assertAesKey(key);
+  assertNonce(nonce);
+  if (into.length !== plaintext.length + TAG)
+    throw new RangeError(`sealed bytes take ${plaintext.length + TAG}, not ${into.length}`);
+  sealWith(`aes-${key.length * 8}-gcm` as Gcm, key, nonce, plaintext, aad, into);
+}
+
+/** The reverse of {@link sealInto}: memory of 16 bytes less than what is sealed. Throws as `nodeCrypto.open`, and then has only zeros there. */
+export function openInto(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array, aad: Uint8Array, into: Uint8Array): void {
+  assertAesKey(key);
+  assertNonce(nonce);
+  if (into.length !== Math.max(0, sealed.length - TAG))
+    throw new RangeError(`opened bytes take ${sealed.length - TAG}, not ${into.length}`);
+  openWith(`aes-${key.length * 8}-gcm` as Gcm, key, nonce, sealed, aad, into);
 }
 
 /**

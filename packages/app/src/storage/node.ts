@@ -20,6 +20,7 @@ import { type ClusterControl, openClusterControl } from "./cluster/cluster-contr
 import { coordinates } from "./cluster/lead-shards.ts";
 import { createShardStats } from "./cluster/shard-stats.ts";
 import { type Actor, nodeActor, type StorageContext } from "./context.ts";
+import { createBuffers } from "./data/buffers.ts";
 import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
 import { createFragmentIo } from "./data/fragment-io.ts";
@@ -229,6 +230,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     onRefused: () => metrics.memoryRefused.inc(),
   });
   metrics.memoryLimit.set(memory.limitBytes);
+  const buffers = createBuffers(memory.limitBytes / 8);
   const io = createFragmentIo({
     context,
     cluster,
@@ -259,6 +261,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     devices,
     io,
     memory,
+    buffers,
     keys,
     tenants,
     defaultPool: () => options.pools.find(({ id }) => cluster.state.pools[id] !== undefined)?.id ?? "",
@@ -281,6 +284,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     up,
     readAhead: createReadAhead(metrics),
     memory,
+    buffers,
     webhooks,
     destinations,
   };

@@ -89,7 +89,7 @@ export function switchableDevice(device: BlobDevice): BlobDevice & { away: boole
     away: false,
     id: device.id,
     write: async (extent: string, bytes: Uint8Array) => (await guard()).write(extent, bytes),
-    read: async (extent: string) => (await guard()).read(extent),
+    read: async (extent: string, into?: Uint8Array) => (await guard()).read(extent, into),
     has: async (extent: string) => (await guard()).has(extent),
     delete: async (extent: string) => (await guard()).delete(extent),
     async *list() {

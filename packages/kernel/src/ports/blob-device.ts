@@ -12,8 +12,10 @@
  */
 export interface BlobDevice {
   readonly id: string;
+  /** The bytes must stay as they are until it is answered. */
   write(extent: string, bytes: Uint8Array): Promise<void>;
-  read(extent: string): Promise<Uint8Array | undefined>;
+  /** Where `into` has the length of the extent its bytes may be put there: the answer is then `into`. What is in it otherwise has no meaning. */
+  read(extent: string, into?: Uint8Array): Promise<Uint8Array | undefined>;
   has(extent: string): Promise<boolean>;
   delete(extent: string): Promise<void>;
   list(): AsyncIterable<string>;

@@ -92,11 +92,17 @@ export function blobDeviceSuite(runner: SuiteRunner, open: (capacityBytes: numbe
       await refuses(runner, "invalid_extent_name", () => device.write(name, bytes(1)));
   });
 
-  test("later changes of the caller's bytes do not reach the device", async ({ device }) => {
-    const mine = bytes(100);
-    await device.write("a", mine);
-    mine.fill(0);
-    runner.equal(await device.read("a"), bytes(100));
+  test("an extent may be read into memory of its length; of any other length that is left alone", async ({ device }) => {
+    await device.write("a", bytes(5000));
+    const into = new Uint8Array(5000);
+    runner.equal(await device.read("a", into), bytes(5000));
+    for (const length of [0, 4999, 5001]) {
+      const other = new Uint8Array(length);
+      runner.equal(await device.read("a", other), bytes(5000));
+      runner.equal(other, new Uint8Array(length));
+    }
+    const shared = new Uint8Array(new SharedArrayBuffer(6000), 500, 5000);
+    runner.equal([...((await device.read("a", shared)) ?? [])], [...bytes(5000)]);
   });
 
   test("a healthy device has nothing to report about itself", async ({ device }) => {

@@ -4,13 +4,23 @@ import type { Check, Put } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, ChunkRef } from "../documents.ts";
-import { nameChunk, openChunk, type SealedChunk, sealChunk, unwrapParameters, wrapParameters } from "../keys/chunk-crypto.ts";
-import type { KeyManager } from "../keys/key-manager.ts";
+import {
+  type NamedChunk,
+  nameChunk,
+  openChunk,
+  type SealedChunk,
+  sealChunk,
+  unwrapParameters,
+  wrapParameters,
+} from "../keys/chunk-crypto.ts";
+import type { KeyManager, MasterKey } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
+import type { Buffers } from "./buffers.ts";
+import { sealOverhead } from "./chunk-work.ts";
 import { type DeviceSet, poolFill } from "./device-set.ts";
-import { type FragmentIo, nameOf, poolStripe } from "./fragment-io.ts";
+import { type FragmentIo, nameOf, poolStripe, sealedMemory } from "./fragment-io.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
-import { toFragments } from "./stripes.ts";
+import { fragmentsOf, stripeLength } from "./stripes.ts";
 
 /** What became of the commit that a chunk was taken for; `unknown`: it may stand. */
 export type ChunkOutcome = "committed" | "unused" | "unknown";
@@ -37,7 +47,10 @@ export interface PreparedChunk {
 export interface ChunkStore {
   /** Throws `KeyManagerUnavailable`, `TenantKmsUnreachable`, `PoolFull`, `PoolReadOnly`. */
   prepare(tenant: string, plaintext: Uint8Array): Promise<PreparedChunk>;
-  /** The plaintext. Throws `ChunkLost`, `DataCorruption` and the key errors; never returns other bytes. */
+  /**
+   * The plaintext, in memory that whoever reads it may give back to the store's buffers. Throws `ChunkLost`, `DataCorruption` and the key
+   * errors; never returns other bytes.
+   */
   read(tenant: string, ref: ChunkRef): Promise<Uint8Array>;
   /** Seals bytes that stay in metadata. */
   sealInline(tenant: string, plaintext: Uint8Array): Promise<SealedChunk & { readonly key: string; readonly check: Check }>;
@@ -50,6 +63,7 @@ export interface ChunkStoreParts {
   readonly devices: DeviceSet;
   readonly io: FragmentIo;
   readonly memory: Pick<MemoryBudget, "code">;
+  readonly buffers: Buffers;
   readonly keys: KeyManager;
   readonly tenants: TenantKeys;
   /** The pool that new data goes to first. */
@@ -61,28 +75,33 @@ export interface ChunkStoreParts {
 }
 
 export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
-  const { context, cluster, devices, io, memory, keys, tenants } = parts;
+  const { context, cluster, devices, io, memory, buffers, keys, tenants } = parts;
   const { crypto, random, store, metrics } = context;
 
   const name = async (tenant: string, plaintext: Uint8Array) => {
     const { kek, dedup } = await tenants.key(tenant);
-    return { kek, ...nameChunk(crypto, plaintext, dedup ? undefined : kek) };
+    return { kek, ...(await nameChunk(crypto, tenant, plaintext, dedup ? undefined : kek)) };
   };
 
-  const writeFragments = async (id: string, pool: string, sealed: SealedChunk, size: number): Promise<ChunkDoc> => {
+  /** Seals a chunk and writes its fragments. */
+  const writeChunk = async (pool: string, master: MasterKey, chunk: NamedChunk): Promise<ChunkDoc> => {
     const { stripe, acknowledge } = poolStripe(cluster, pool);
-    const timer = metrics.ecEncode.startTimer({ strategy: durabilityName(nameOf(stripe)) });
-    const fragments = toFragments(sealed.sealed, stripe);
-    timer();
+    const { id, plaintext } = chunk;
+    const bytes = plaintext.length + sealOverhead;
+    const place = buffers.take(stripeLength(bytes, stripe));
+    const made = await sealChunk(crypto, random, master, chunk, place, stripe);
+    metrics.ecEncode.observe({ strategy: durabilityName(nameOf(stripe)) }, made.encodeSeconds);
+    const fragments = await io.write(id, pool, acknowledge, fragmentsOf(place, bytes, stripe));
+    buffers.give(place);
     return {
       pool,
-      size,
-      sealed: sealed.sealed.length,
-      epoch: sealed.epoch,
-      nonce: Buffer.from(sealed.nonce).toString("base64"),
+      size: plaintext.length,
+      sealed: bytes,
+      epoch: made.chunk.epoch,
+      nonce: Buffer.from(made.chunk.nonce).toString("base64"),
       data: stripe.data,
       parity: stripe.parity,
-      fragments: await io.write(id, pool, acknowledge, fragments),
+      fragments,
       refs: 1,
       created_at: context.clock.now(),
     };
@@ -112,7 +131,9 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
   /** Whether the sealed bytes of a chunk can be had: what an upload may count on instead of its own bytes. */
   const readable = async (id: string, chunk: ChunkDoc): Promise<boolean> => {
     try {
-      const { bad } = await io.readSealed(id, chunk);
+      const place = buffers.take(sealedMemory(chunk));
+      const { bad } = await io.readSealed(id, chunk, place);
+      buffers.give(place);
       if (bad.length > 0) parts.onBadFragments(id);
       return true;
     } catch (error) {
@@ -166,8 +187,7 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
               written = undefined;
             }
             if (written === undefined) {
-              const sealed = sealChunk(crypto, random, await keys.forRead(epoch), id, secret, plaintext);
-              written = await writeFragments(id, room.pool, sealed, plaintext.length);
+              written = await writeChunk(room.pool, await keys.forRead(epoch), { tenant, id, secret, plaintext });
             }
             used = "own";
             replaced = before;
@@ -202,10 +222,14 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
         const chunk = found.doc as ChunkDoc;
         try {
           const plaintext = await memory.code(chunk.sealed, async () => {
-            const { sealed, bad } = await io.readSealed(ref.id, chunk);
+            const place = buffers.take(sealedMemory(chunk));
+            const { sealed, bad } = await io.readSealed(ref.id, chunk, place);
             if (bad.length > 0) parts.onBadFragments(ref.id);
             const nonce = Buffer.from(chunk.nonce, "base64");
-            return openChunk(crypto, master, parameters.secret, { id: ref.id, epoch: chunk.epoch, nonce, sealed });
+            const opened = buffers.take(sealed.length - sealOverhead);
+            await openChunk(crypto, tenant, master, parameters.secret, { id: ref.id, epoch: chunk.epoch, nonce, sealed }, opened);
+            buffers.give(place);
+            return opened;
           });
           metrics.chunkReads.inc({ pool: chunk.pool });
           metrics.chunkReadBytes.inc(plaintext.length);
@@ -224,13 +248,17 @@ export function createChunkStore(parts: ChunkStoreParts): ChunkStore {
       const master = await keys.forWrite();
       const { kek, id, secret } = await name(tenant, plaintext);
       const key = wrapParameters(crypto, random, kek, id, { epoch: master.epoch, secret });
-      return { ...sealChunk(crypto, random, master, id, secret, plaintext), key, check: await standing(tenant, kek) };
+      const place = new Uint8Array(plaintext.length + sealOverhead);
+      const { chunk } = await sealChunk(crypto, random, master, { tenant, id, secret, plaintext }, place);
+      return { ...chunk, key, check: await standing(tenant, kek) };
     },
 
     async openInline(tenant, chunk) {
       const { kek } = await tenants.key(tenant);
       const parameters = unwrapParameters(crypto, kek, chunk.id, chunk.key);
-      return openChunk(crypto, await keys.forRead(parameters.epoch), parameters.secret, chunk);
+      const plaintext = new Uint8Array(Math.max(0, chunk.sealed.length - sealOverhead));
+      await openChunk(crypto, tenant, await keys.forRead(parameters.epoch), parameters.secret, chunk, plaintext);
+      return plaintext;
     },
   };
 }

@@ -13,7 +13,7 @@ import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";
 import { type DeviceSet, takesWrites } from "./device-set.ts";
-import { codeOf, fragmentLength, fromFragments } from "./stripes.ts";
+import { codeOf, fragmentLength } from "./stripes.ts";
 
 /** What the scrub, the reader and the writer know about one fragment. */
 type FragmentState = "good" | "missing" | "corrupt" | "unreachable";
@@ -31,15 +31,22 @@ export interface FragmentIo {
     fragments: readonly Uint8Array[],
   ): Promise<readonly (FragmentRecord | null)[]>;
   writeOne(chunkId: string, index: number, device: string, bytes: Uint8Array): Promise<FragmentRecord>;
+  /** Its bytes may be in `into`, which then has their length. */
   readOne(
     fragment: FragmentRecord | null,
     length: number,
+    into?: Uint8Array,
   ): Promise<{ readonly state: FragmentState; readonly bytes?: Uint8Array }>;
   /**
    * The sealed bytes of a chunk, from any `data` good fragments. `bad`: indexes of fragments that are damaged or missing where
-   * they should be. Throws `ChunkLost`, or `ShardUnavailable` when the fragments that are needed may only be out of reach.
+   * they should be. Throws `ChunkLost`, or `ShardUnavailable` when the fragments that are needed may only be out of reach. The bytes lie in
+   * `memory`, where that is given: it has {@link sealedMemory}.
    */
-  readSealed(chunkId: string, chunk: ChunkDoc): Promise<{ readonly sealed: Uint8Array; readonly bad: readonly number[] }>;
+  readSealed(
+    chunkId: string,
+    chunk: ChunkDoc,
+    memory?: Uint8Array,
+  ): Promise<{ readonly sealed: Uint8Array; readonly bad: readonly number[] }>;
   drop(fragment: FragmentRecord | null): Promise<void>;
   /** Devices of a pool that can take a fragment of this length, with weights. */
   candidates(pool: string, length: number): readonly { readonly id: string; readonly node: string; readonly weight: number }[];
@@ -95,12 +102,12 @@ export function createFragmentIo({ context, cluster, devices, up, onSilence }: F
       .catch(() => undefined);
   };
 
-  const readOne: FragmentIo["readOne"] = async (fragment, length) => {
+  const readOne: FragmentIo["readOne"] = async (fragment, length, into) => {
     if (fragment === null) return { state: "missing" };
     const device = devices.get(fragment.device);
     if (device === undefined) return { state: "unreachable" };
     try {
-      const bytes = await device.read(fragment.extent);
+      const bytes = await device.read(fragment.extent, into);
       if (bytes === undefined) return { state: "missing" };
       return bytes.length === length ? { state: "good", bytes } : { state: "corrupt" };
     } catch (error) {
@@ -178,14 +185,19 @@ export function createFragmentIo({ context, cluster, devices, up, onSilence }: F
       throw storageError(silence ? "ShardUnavailable" : "PoolFull", `pool ${pool}: too few devices took a fragment`, { pool });
     },
 
-    async readSealed(chunkId, chunk) {
+    async readSealed(chunkId, chunk, memory = new Uint8Array(sealedMemory(chunk))) {
       const stripe = { data: chunk.data, parity: chunk.parity };
       const length = fragmentLength(chunk.sealed, chunk.data);
+      /** Where a data fragment belongs, and any of the copies. */
+      const placeOf = (i: number): Uint8Array | undefined => {
+        if (stripe.data === 1) return memory;
+        return i < stripe.data ? memory.subarray(i * length, (i + 1) * length) : undefined;
+      };
       const results: Awaited<ReturnType<FragmentIo["readOne"]>>[] = [];
       const read = async (indexes: readonly number[]) => {
         await Promise.all(
           indexes.map(async (i) => {
-            results[i] = await readOne(chunk.fragments[i] ?? null, length);
+            results[i] = await readOne(chunk.fragments[i] ?? null, length, placeOf(i));
           }),
         );
       };
@@ -220,9 +232,18 @@ export function createFragmentIo({ context, cluster, devices, up, onSilence }: F
           });
         timer();
       }
-      return { sealed: fromFragments(present.slice(0, stripe.data) as Uint8Array[], chunk.sealed), bad };
+      for (const [i, bytes] of present.slice(0, stripe.data).entries()) {
+        const place = placeOf(i);
+        if (bytes !== undefined && (bytes.buffer !== place?.buffer || bytes.byteOffset !== place.byteOffset)) place?.set(bytes);
+      }
+      return { sealed: memory.subarray(0, chunk.sealed), bad };
     },
   };
+}
+
+/** Bytes of memory that a chunk is read into: its data fragments one behind the other. */
+export function sealedMemory({ sealed, data }: Pick<ChunkDoc, "sealed" | "data">): number {
+  return data * fragmentLength(sealed, data);
 }
 
 /** The durability that a chunk's own stripe stands for. */

@@ -16,27 +16,28 @@ export function fragmentLength(bytes: number, data: number): number {
   return Math.max(1, Math.ceil(bytes / data));
 }
 
-/** Cuts bytes into `data` fragments (the last padded with zeros) and appends the parity. */
-export function toFragments(bytes: Uint8Array, stripe: Stripe): readonly Uint8Array[] {
-  const length = fragmentLength(bytes.length, stripe.data);
-  const pieces = Array.from({ length: stripe.data }, (_, i) => {
-    const piece = bytes.subarray(i * length, (i + 1) * length);
-    if (piece.length === length) return piece;
-    const padded = new Uint8Array(length);
-    padded.set(piece);
-    return padded;
-  });
-  return [...pieces, ...codeOf(stripe).encode(pieces)];
+/** Bytes that a stripe of `bytes` bytes takes, one fragment behind the other; copies are one and the same. */
+export function stripeLength(bytes: number, { data, parity }: Stripe): number {
+  return fragmentLength(bytes, data) * (data === 1 ? 1 : data + parity);
 }
 
-/** The bytes behind `data` data fragments, without the padding. */
-export function fromFragments(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
-  if (pieces.length === 1) return (pieces[0] as Uint8Array).subarray(0, bytes);
-  const joined = new Uint8Array(pieces.reduce((n, p) => n + p.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
-  }
-  return joined.subarray(0, bytes);
+/**
+ * Makes a stripe of the `bytes` bytes that `memory` begins with: behind them come zeros up to the end of the last data fragment, then the
+ * parity. `memory` has {@link stripeLength}; what is returned lies in it.
+ */
+export function encodeStripe(memory: Uint8Array, bytes: number, stripe: Stripe): readonly Uint8Array[] {
+  const { data, parity } = stripe;
+  const fragments = fragmentsOf(memory, bytes, stripe);
+  if (data === 1) return fragments;
+  memory.fill(0, bytes, data * fragmentLength(bytes, data));
+  codeOf(stripe).encode(fragments.slice(0, data), fragments.slice(data, data + parity));
+  return fragments;
+}
+
+/** The fragments that lie in the memory of a stripe. */
+export function fragmentsOf(memory: Uint8Array, bytes: number, { data, parity }: Stripe): readonly Uint8Array[] {
+  const length = fragmentLength(bytes, data);
+  return Array.from({ length: data + parity }, (_, i) =>
+    memory.subarray(data === 1 ? 0 : i * length, data === 1 ? length : (i + 1) * length),
+  );
 }

@@ -5,7 +5,7 @@ import { CodedError, type JsonObject } from "@seneschal/kernel";
 import { extract } from "tar-stream";
 import { everyDocument, type JobContext } from "../../platform/index.ts";
 import { commit, nodeActor } from "../context.ts";
-import { toFragments } from "../data/stripes.ts";
+import { encodeStripe, stripeLength } from "../data/stripes.ts";
 import type { ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
 import { placeWebhooks } from "../notify/webhook-place.ts";
 import { countBucket, nothingCounted } from "../objects/bucket-usage.ts";
@@ -207,7 +207,10 @@ async function restoreChunk(
 ): Promise<void> {
   if ((await parts.context.store.get("storage_chunks", id)) !== undefined) return;
   const stripe = { data: chunk.data, parity: chunk.parity };
-  const fragments = await parts.io.write(id, pool, stripe.data + Math.min(1, stripe.parity), toFragments(sealed, stripe));
+  const memory = new Uint8Array(stripeLength(sealed.length, stripe));
+  memory.set(sealed);
+  const pieces = encodeStripe(memory, sealed.length, stripe);
+  const fragments = await parts.io.write(id, pool, stripe.data + Math.min(1, stripe.parity), pieces);
   await keep(parts, "storage_chunks", [{ id, doc: { ...chunk, pool, fragments } }]);
 }
 

@@ -1,6 +1,7 @@
-import { createHash } from "node:crypto";
-import { storageError } from "@seneschal/core/storage";
+import { type Stripe, storageError } from "@seneschal/core/storage";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
+import { onChunkThread } from "../data/chunk-threads.ts";
+import { sealOverhead } from "../data/chunk-work.ts";
 import type { MasterKey } from "./key-manager.ts";
 
 const dekLabel = Buffer.from("seneschal/storage/chunk/v1");
@@ -32,16 +33,17 @@ export interface ChunkParameters {
  * tenants' keys and enters the chunk's key, so that master key and chunk id together open nothing: without a tenant's key the
  * chunk stays shut, which is what makes crypto-shred real on deduplicated data.
  */
-export function nameChunk(
+export async function nameChunk(
   crypto: CryptoProvider,
+  tenant: string,
   plaintext: Uint8Array,
   optOutKek?: Uint8Array,
-): { readonly id: string; readonly secret: Uint8Array } {
-  const running = createHash("sha256").update(plaintext);
-  const secret = crypto.hmac("sha256", secretLabel, running.copy().update(secretLabel).digest());
-  if (optOutKek === undefined) return { id: running.digest("hex"), secret };
-  const key = crypto.hkdf("sha256", optOutKek, none, dedupLabel, 32);
-  return { id: Buffer.from(crypto.hmac("sha256", key, plaintext)).toString("hex"), secret };
+): Promise<{ readonly id: string; readonly secret: Uint8Array }> {
+  const mac = optOutKek && crypto.hkdf("sha256", optOutKek, none, dedupLabel, 32);
+  const { digests } = await onChunkThread({ kind: "digest", plaintext, label: secretLabel, mac }, tenant);
+  if (digests === undefined) throw new TypeError("a digest has digests");
+  const secret = crypto.hmac("sha256", secretLabel, digests.labelled);
+  return { id: Buffer.from(digests.mac ?? digests.whole).toString("hex"), secret };
 }
 
 /** DEK = HKDF-SHA256(master, salt = chunk id, info = label || secret). */
@@ -49,27 +51,46 @@ function dataKey(crypto: CryptoProvider, master: Uint8Array, id: string, secret:
   return crypto.hkdf("sha256", master, Buffer.from(id, "hex"), Buffer.concat([dekLabel, secret]), 32);
 }
 
-/** AES-256-GCM with a fresh nonce; the id is associated data. */
-export function sealChunk(
+/** A chunk in the clear, and all that its key is made of. */
+export interface NamedChunk {
+  readonly tenant: string;
+  readonly id: string;
+  readonly secret: Uint8Array;
+  readonly plaintext: Uint8Array;
+}
+
+/**
+ * AES-256-GCM with a fresh nonce; the id is associated data. What is sealed lies in the beginning of `into`, which has 16 bytes more than
+ * the plaintext, or with a stripe all that the stripe takes.
+ */
+export async function sealChunk(
   crypto: CryptoProvider,
   random: Random,
   master: MasterKey,
-  id: string,
-  secret: Uint8Array,
-  plaintext: Uint8Array,
-): SealedChunk {
+  { tenant, id, secret, plaintext }: NamedChunk,
+  into: Uint8Array,
+  stripe?: Stripe,
+): Promise<{ readonly chunk: SealedChunk; readonly encodeSeconds: number }> {
   const nonce = random(12);
-  const sealed = crypto.seal(dataKey(crypto, master.bytes, id, secret), nonce, plaintext, Buffer.from(id, "hex"));
-  return { id, epoch: master.epoch, nonce, sealed };
+  const key = dataKey(crypto, master.bytes, id, secret);
+  const aad = Buffer.from(id, "hex");
+  const { encodeSeconds = 0 } = await onChunkThread({ kind: "seal", key, nonce, aad, plaintext, into, stripe }, tenant);
+  const sealed = into.subarray(0, plaintext.length + sealOverhead);
+  return { chunk: { id, epoch: master.epoch, nonce, sealed }, encodeSeconds };
 }
 
-/** Throws `DataCorruption` unless the bytes are those that were sealed. */
-export function openChunk(crypto: CryptoProvider, master: MasterKey, secret: Uint8Array, chunk: SealedChunk): Uint8Array {
-  try {
-    return crypto.open(dataKey(crypto, master.bytes, chunk.id, secret), chunk.nonce, chunk.sealed, Buffer.from(chunk.id, "hex"));
-  } catch (error) {
-    throw storageError("DataCorruption", `chunk ${chunk.id} does not authenticate`, { chunk: chunk.id }, error);
-  }
+/** Opens a chunk into memory of 16 bytes less than what is sealed. Throws `DataCorruption` unless the bytes are those that were sealed. */
+export async function openChunk(
+  crypto: CryptoProvider,
+  tenant: string,
+  master: MasterKey,
+  secret: Uint8Array,
+  { id, nonce, sealed }: SealedChunk,
+  into: Uint8Array,
+): Promise<void> {
+  const key = dataKey(crypto, master.bytes, id, secret);
+  const { authentic } = await onChunkThread({ kind: "open", key, nonce, aad: Buffer.from(id, "hex"), sealed, into }, tenant);
+  if (authentic !== true) throw storageError("DataCorruption", `chunk ${id} does not authenticate`, { chunk: id });
 }
 
 /** Wraps the derivation parameters for one tenant; a blob moved to another chunk does not open. Base64. */

@@ -11,43 +11,55 @@ export interface Cut {
   readonly bytes: Uint8Array;
   /** True once the body has ended with it. */
   readonly last: boolean;
+  /** Whether its memory was taken for it; else it is the stream's. */
+  readonly taken: boolean;
 }
 
 /**
  * Regroups a stream into chunks of exactly `size` bytes, the last shorter. An empty stream gives nothing. Holds one chunk, and a
- * piece of the stream where it is not known how many bytes there are in `total`.
+ * piece of the stream where it is not known how many bytes there are in `total`. `take` gives the memory for a chunk.
  */
 export async function* cutChunks(
   source: AsyncIterable<Uint8Array>,
   total?: number,
   size = chunkBytes,
+  take: (bytes: number) => Uint8Array = Buffer.allocUnsafeSlow,
 ): AsyncGenerator<Cut, void, undefined> {
   let chunk: Uint8Array | undefined;
   let filled = 0;
   let at = 0;
+  let taken = false;
   const given = (last: boolean): Cut => {
     const bytes = (chunk ?? new Uint8Array(0)).subarray(0, filled);
+    const cut = { bytes, last, taken };
     chunk = undefined;
     filled = 0;
-    return { bytes, last };
+    taken = false;
+    return cut;
   };
   for await (const incoming of source) {
     let piece = incoming;
     while (piece.length > 0) {
       if (filled === size) yield given(false);
       const room = nextChunkBytes(total, at, size);
-      let taken = piece.length;
-      if (chunk === undefined && taken === room) chunk = piece;
+      let copied = piece.length;
+      if (chunk === undefined && copied === room) chunk = piece;
       else {
-        chunk ??= Buffer.allocUnsafeSlow(room);
+        if (chunk === undefined) {
+          chunk = take(room);
+          taken = true;
+        }
         // A body that is longer than it was said to be.
-        if (filled === chunk.length) chunk = Buffer.concat([chunk], size);
-        taken = Math.min(taken, chunk.length - filled);
-        chunk.set(piece.subarray(0, taken), filled);
+        if (filled === chunk.length) {
+          chunk = Buffer.concat([chunk], size);
+          taken = false;
+        }
+        copied = Math.min(copied, chunk.length - filled);
+        chunk.set(piece.subarray(0, copied), filled);
       }
-      filled += taken;
-      at += taken;
-      piece = piece.subarray(taken);
+      filled += copied;
+      at += copied;
+      piece = piece.subarray(copied);
       if (filled === size && total !== undefined && at < total) yield given(false);
     }
   }

@@ -26,7 +26,8 @@ export async function headObject(
 /** A chunk that is being read, and the end of its place in memory. */
 interface Reading {
   readonly bytes: Promise<Uint8Array>;
-  release(): void;
+  /** `read`: whoever it was for has it, and is done with it. */
+  release(read?: boolean): void;
 }
 
 /**
@@ -39,13 +40,15 @@ export async function* readObject(
   object: ObjectDoc,
   start = 0,
   end = object.size,
-  { counted = false, customerKey }: ReadOptions = {},
+  { customerKey, ...options }: ReadOptions = {},
 ): AsyncGenerator<Uint8Array> {
   const { encryption, body } = object;
   const key = customerKeyFor(object, customerKey);
-  if (key === undefined || encryption?.kind !== "customer") return yield* readStored(services, object, start, end, counted);
+  if (key === undefined || encryption?.kind !== "customer") return yield* readStored(services, object, start, end, options);
+  // The cipher gives out memory of its own.
+  const stored = { ...options, lent: true };
   if (body.kind !== "parts")
-    return yield* customerCipher(readStored(services, object, start, end, counted), key, encryption.salt, start);
+    return yield* customerCipher(readStored(services, object, start, end, stored), key, encryption.salt, start);
   let at = 0;
   for (const { id, size } of body.parts) {
     const [first, last] = [Math.max(start - at, 0), Math.min(end - at, size)];
@@ -53,7 +56,7 @@ export async function* readObject(
     if (first >= last) continue;
     const { chunks, salt = "" } = await partOf(services, id);
     const part: ObjectDoc = { ...object, size, body: { kind: "chunks", chunks } };
-    yield* customerCipher(readStored(services, part, first, last, counted), key, salt, first);
+    yield* customerCipher(readStored(services, part, first, last, stored), key, salt, first);
   }
 }
 
@@ -69,7 +72,7 @@ async function* readStored(
   object: ObjectDoc,
   start: number,
   end: number,
-  counted: boolean,
+  { counted = false, lent = false }: Omit<ReadOptions, "customerKey">,
 ): AsyncGenerator<Uint8Array> {
   const { body, tenant } = object;
   if (start >= end) return;
@@ -86,18 +89,21 @@ async function* readStored(
     yield plaintext.subarray(start, end);
     return;
   }
-  const { memory, readAhead } = services;
+  const { memory, buffers, readAhead } = services;
   let at = 0;
   let begun = false;
   let current: Reading | undefined;
   let ahead: Reading | undefined;
   const read = (ref: ChunkRef, first: number, rooms: readonly (() => void)[]): Reading => {
-    const bytes = services.chunks
-      .read(tenant, ref)
-      .then((whole) => whole.subarray(Math.max(start - first, 0), Math.min(end - first, ref.size)));
+    let whole: Uint8Array | undefined;
+    const bytes = services.chunks.read(tenant, ref).then((chunk) => {
+      whole = chunk;
+      return chunk.subarray(Math.max(start - first, 0), Math.min(end - first, ref.size));
+    });
     // A failure is met when its turn comes; until then it must not count as unhandled.
     bytes.catch(() => undefined);
-    const release = (): void => {
+    const release = (read = false): void => {
+      if (read && lent && whole !== undefined) buffers.give(whole);
       for (const room of rooms) room();
     };
     return { bytes, release };
@@ -123,13 +129,16 @@ async function* readStored(
       if (current !== undefined) {
         ahead = readEarly(ref, first);
         yield await current.bytes;
-        current.release();
+        current.release(true);
       }
       current = ahead;
       ahead = undefined;
       current ??= await readInTurn(ref, first);
     }
-    if (current !== undefined) yield await current.bytes;
+    if (current !== undefined) {
+      yield await current.bytes;
+      current.release(true);
+    }
   } finally {
     current?.release();
     ahead?.release();

@@ -12,6 +12,7 @@ import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { ShardStats } from "../cluster/shard-stats.ts";
 import type { StorageContext } from "../context.ts";
+import type { Buffers } from "../data/buffers.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { MemoryBudget } from "../data/memory-budget.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
@@ -43,6 +44,7 @@ export interface ObjectServices {
   readonly shards: ShardStats;
   readonly readAhead: ReadAhead;
   readonly memory: MemoryBudget;
+  readonly buffers: Buffers;
   /** True for a node that answers. */
   readonly up: (node: string) => boolean;
   /** The webhooks that buckets of their tenants may name as destinations. */

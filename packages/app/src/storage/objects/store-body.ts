@@ -7,7 +7,7 @@ import type { ChunkOutcome, PreparedChunk } from "../data/chunk-store.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
 import type { Body, ChunkRef } from "../documents.ts";
 import { commitObjects, type ObjectsDraft } from "./commit-objects.ts";
-import { cutChunks, nextChunkBytes } from "./cut-chunks.ts";
+import { type Cut, cutChunks, nextChunkBytes } from "./cut-chunks.ts";
 import type { ObjectServices } from "./services.ts";
 
 /** Bytes that are stored, waiting for the commit that makes them part of something. */
@@ -97,7 +97,7 @@ async function takeAndCommit(
  * which there is room before a byte is read. `length`: of a source that gives no more. Throws `MemoryExhausted`.
  */
 export async function storeBody(
-  { context, chunks, tenants, memory }: ObjectServices,
+  { context, chunks, tenants, memory, buffers }: ObjectServices,
   tenant: string,
   source: AsyncIterable<Uint8Array>,
   inlineThreshold: number,
@@ -109,7 +109,7 @@ export async function storeBody(
   const staged: { readonly id: string; readonly version: number }[] = [];
   const md5 = createHash("md5");
   let size = 0;
-  let held: Uint8Array | undefined;
+  let held: Cut | undefined;
 
   const stageNext = async (plaintext: Uint8Array): Promise<void> => {
     const { ref, ...record } = await stageChunk({ context, chunks, tenants }, tenant, plaintext, stage, staged.length);
@@ -124,14 +124,16 @@ export async function storeBody(
 
   let release = await memory.take(nextChunkBytes(length));
   try {
-    for await (const { bytes, last } of cutChunks(source, length)) {
+    for await (const cut of cutChunks(source, length, undefined, buffers.take)) {
+      const { bytes, last, taken } = cut;
       md5.update(bytes);
       size += bytes.length;
       if (last) {
-        held = bytes;
+        held = cut;
         continue;
       }
       await stageNext(bytes);
+      if (taken) buffers.give(bytes);
       // INVARIANT: who waits for room holds none.
       release();
       release = await memory.take(nextChunkBytes(length, size), true);
@@ -142,7 +144,7 @@ export async function storeBody(
     throw error;
   }
 
-  const last = held;
+  const last = held?.bytes;
   const inline = refs.length === 0 && isInline(size, inlineThreshold);
   return {
     size,
@@ -170,7 +172,10 @@ export async function storeBody(
       return "conflict";
     },
     abandon,
-    release,
+    release() {
+      if (held?.taken === true) buffers.give(held.bytes);
+      release();
+    },
   };
 }
 

@@ -56,6 +56,8 @@ export interface ObjectDraft {
 export interface ReadOptions {
   /** The reader has a place in the memory budget for the bytes. */
   readonly counted?: boolean;
+  /** The reader is done with the bytes of a piece, all that it handed them to included, when it asks for the next: their memory is used again. */
+  readonly lent?: boolean;
   /** Of an object under a client's key. */
   readonly customerKey?: Uint8Array | undefined;
 }
