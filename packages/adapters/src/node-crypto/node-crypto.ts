@@ -21,6 +21,7 @@ import {
   assertP256Secret,
   isStrictEd25519Key,
 } from "@seneschal/crypto/provider";
+import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import { argon2InWorker } from "./argon2.ts";
 
@@ -82,6 +83,10 @@ function openWith(
   return out;
 }
 
+function checkBytes(given: Readonly<Record<string, Uint8Array>>): void {
+  for (const [name, bytes] of Object.entries(given)) checkArgument(name, bytes, "bytes");
+}
+
 function privateKey(prefix: Buffer, raw: Uint8Array): KeyObject {
   const der = Buffer.concat([prefix, raw]);
   try {
@@ -124,6 +129,7 @@ function lowS(signature: Uint8Array): Uint8Array {
  * ```
  */
 export function sealInto(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array, aad: Uint8Array, into: Uint8Array): void {
+  checkBytes({ key, nonce, plaintext, aad, into });
   assertAesKey(key);
   assertNonce(nonce);
   if (into.length !== plaintext.length + TAG)
@@ -131,8 +137,21 @@ export function sealInto(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Arr
   sealWith(`aes-${key.length * 8}-gcm` as Gcm, key, nonce, plaintext, aad, into);
 }
 
-/** The reverse of {@link sealInto}: memory of 16 bytes less than what is sealed. Throws as `nodeCrypto.open`, and then has only zeros there. */
+/**
+ * The reverse of {@link sealInto}: memory of 16 bytes less than what is sealed. Throws as `nodeCrypto.open`, and then has only zeros there.
+ *
+ * @example
+ * ```ts
+ * import { nodeCrypto, openInto } from "@seneschal/adapters/node-crypto";
+ * const [key, nonce, aad] = [new Uint8Array(32), new Uint8Array(12), new Uint8Array(0)];
+ * const sealed = nodeCrypto.seal(key, nonce, Uint8Array.of(1, 2, 3), aad);
+ * const plaintext = new Uint8Array(3);
+ * openInto(key, nonce, sealed, aad, plaintext);
+ * console.log(plaintext); // Uint8Array(3) [ 1, 2, 3 ]
+ * ```
+ */
 export function openInto(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array, aad: Uint8Array, into: Uint8Array): void {
+  checkBytes({ key, nonce, sealed, aad, into });
   assertAesKey(key);
   assertNonce(nonce);
   if (into.length !== Math.max(0, sealed.length - TAG))

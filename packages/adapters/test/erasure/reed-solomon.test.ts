@@ -94,6 +94,18 @@ describe("Reed-Solomon over GF(256)", () => {
       [105, 76, 4],
     ]);
   });
+  test("parity is made where the caller has room for it, whatever is there, and nowhere else", () => {
+    const pieces = [Uint8Array.of(1, 2, 3), Uint8Array.of(4, 5, 6)];
+    for (const data of [1, 2]) {
+      const code = createReedSolomon(data, 2);
+      const memory = new Uint8Array(8).fill(255);
+      const into = [memory.subarray(1, 4), memory.subarray(4, 7)];
+      expect(code.encode(pieces.slice(0, data), into)).toBe(into);
+      expect([...memory]).toEqual([255, ...code.encode(pieces.slice(0, data)).flatMap((piece) => [...piece]), 255]);
+      for (const wrong of [[], into.slice(1), [into[0]!, memory]])
+        expect(() => code.encode(pieces.slice(0, data), wrong)).toThrow(RangeError);
+    }
+  });
   test("copies of a single data fragment are copies, not views of it", () => {
     const source = Buffer.from([1, 2, 3]);
     const [copy] = createReedSolomon(1, 1).encode([source]);

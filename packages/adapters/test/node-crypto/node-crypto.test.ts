@@ -1,5 +1,5 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { nodeCrypto } from "@seneschal/adapters/node-crypto";
+import { nodeCrypto, openInto, sealInto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { ARGON2_DEFAULT, nobleCrypto, utf8 } from "@seneschal/crypto";
 import { cryptoProviderSuite } from "@seneschal/kernel/testing";
@@ -22,6 +22,29 @@ test("argon2id leaves the event loop free and gives noble's bytes at the default
   clearInterval(ticking);
   expect(turns).toBeGreaterThan(3);
   expect(ours).toEqual(await nobleCrypto.argon2id(utf8("correct horse"), salt, ARGON2_DEFAULT, 32));
+});
+
+test("what is sealed into memory is what is sealed, at the borders of the cipher's pieces; what does not open leaves zeros there", () => {
+  const [key, nonce, aad] = [systemRandom(32), systemRandom(12), systemRandom(5)];
+  for (const length of [0, 1, (256 << 10) - 1, 256 << 10, (256 << 10) + 1, 1 << 20]) {
+    const plaintext = systemRandom(length);
+    const shared = new Uint8Array(new SharedArrayBuffer(length + 36), 20);
+    sealInto(key, nonce, plaintext, aad, shared);
+    expect(Buffer.from(shared).equals(nobleCrypto.seal(key, nonce, plaintext, aad))).toBe(true);
+    const opened = new Uint8Array(length).fill(7);
+    openInto(key, nonce, shared, aad, opened);
+    expect(Buffer.from(opened).equals(plaintext)).toBe(true);
+    for (const at of [0, length >> 1, length + 15]) {
+      const damaged = Uint8Array.from(shared);
+      damaged[at]! ^= 1;
+      expect(() => openInto(key, nonce, damaged, aad, opened)).toThrow(expect.objectContaining({ code: "decryption_failed" }));
+      expect(opened.every((byte) => byte === 0)).toBe(true);
+    }
+    for (const other of [length - 1, length + 1].filter((n) => n >= 0)) {
+      expect(() => openInto(key, nonce, shared, aad, new Uint8Array(other))).toThrow(RangeError);
+      expect(() => sealInto(key, nonce, plaintext, aad, new Uint8Array(other + 16))).toThrow(RangeError);
+    }
+  }
 });
 
 test("a flood of argon2id calls is answered in full, each with its own result", async () => {

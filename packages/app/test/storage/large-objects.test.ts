@@ -53,8 +53,7 @@ test("a copy owns its bytes: what is copied, and what it was copied from, read b
   await Promise.all(
     bodies.map((_, i) => client.send(new sdk.CopyObjectCommand({ Bucket, Key: `copy${i}`, CopySource: `${Bucket}/k${i}` }))),
   );
-  for (const [i, body] of bodies.entries())
-    for (const key of [`copy${i}`, `k${i}`]) expect(sum(await get(key))).toBe(sum(body));
+  for (const [i, body] of bodies.entries()) for (const key of [`copy${i}`, `k${i}`]) expect(sum(await get(key))).toBe(sum(body));
 }, 60_000);
 
 test("of a large chunk two damaged fragments are made good, and with a third no byte of it leaves", async () => {
