@@ -53,6 +53,37 @@ describe("a round", () => {
     await rm(parent, { recursive: true });
   });
 
+  test("looks at the cluster again and again, however long the work for the cluster takes; that is not begun twice", async () => {
+    const memory = openMemoryStore(storageSchema);
+    let mend: () => void = () => undefined;
+    const mended = new Promise<void>((resolve) => {
+      mend = resolve;
+    });
+    let begun = 0;
+    const store: DocumentStore = {
+      ...memory,
+      async list(...args: Parameters<DocumentStore["list"]>) {
+        if (args[1] === "under_replicated") {
+          begun++;
+          await mended;
+        }
+        return memory.list(...args);
+      },
+    };
+    const rig = await openRig({ extra: { store, sampleMs: 5 } });
+    const { node, clock } = rig;
+    node.start();
+    await expect.poll(() => begun, { timeout: 10_000 }).toBe(1);
+    for (let i = 0; i < 3; i++) {
+      clock.set(clock.now() + 1000);
+      await expect.poll(() => node.monitor.sampledAt(), { timeout: 10_000 }).toBe(clock.now());
+    }
+    expect(begun).toBe(1);
+    mend();
+    await expect.poll(() => begun, { timeout: 10_000 }).toBeGreaterThan(1);
+    await rig.dispose();
+  });
+
   test("whatever collection of the metadata cannot be read, only the steps that need it fail", async () => {
     const needed: Readonly<Record<string, readonly string[]>> = {
       storage_trash: ["garbage collection"],

@@ -19,7 +19,7 @@ import { repairUnderReplicated } from "./repair-under-replicated.ts";
 
 /** Everything periodic of a node, round by round. */
 export interface Rounds {
-  /** One round; rounds never overlap. */
+  /** Looks at the cluster once, then does once what is to be done for it; neither overlaps another of its kind. */
   tick(): Promise<void>;
   start(): void;
   /** Resolves when the last round is over. */
@@ -53,7 +53,10 @@ const forgetMs = 3_600_000;
 /** A restart of a node is shorter; what it holds need not be rebuilt for that. */
 const absentAfterMs = 600_000;
 
-/** Samples what this node sees, leads the shards, and does for the cluster what one node does for all, while it is that node. */
+/**
+ * Samples what this node sees, leads the shards, and does for the cluster what one node does for all, while it is that node. The looks do not
+ * wait for that work.
+ */
 export function openRounds(options: RoundsOptions): Rounds {
   const { parts, maintenance, lead, monitor, notifications, replication, background } = options;
   const { context, cluster } = parts;
@@ -141,7 +144,7 @@ export function openRounds(options: RoundsOptions): Rounds {
     },
   };
 
-  const oneRound = async (): Promise<void> => {
+  const look = async (): Promise<void> => {
     await monitor.sample();
     const chunks = options.takeBadReads();
     if (chunks > 0) context.emit("warning", "device", "reads met bad fragments, parity covered them", { chunks });
@@ -153,6 +156,11 @@ export function openRounds(options: RoundsOptions): Rounds {
         await cluster.propose({ kind: "shards.init", nodes: options.expectedNodes }, nodeActor);
     });
     await background.step("shard leaders", () => electLeaders(lead));
+    await background.step("counters", () => lead.shards.save());
+  };
+
+  const coordinate = async (): Promise<void> => {
+    if (!cluster.status().available) return;
     const leads = coordinates(cluster.state, nodeId);
     for (const [step, work] of Object.entries(coordination))
       if (leads) await background.step(step, work);
@@ -164,25 +172,41 @@ export function openRounds(options: RoundsOptions): Rounds {
       metrics.notificationsWaiting.reset();
       forgetReplication(metrics);
     }
-    await background.step("counters", () => lead.shards.save());
   };
 
-  let timer: Stoppable | undefined;
-  let round: Promise<void> = Promise.resolve();
-  const tick = (): Promise<void> => {
-    round = round.then(oneRound, oneRound);
-    return round;
-  };
+  // Apart, so that a node that mends what another one's absence has left sees all the same who is back, and who is gone next.
+  const [looks, coordinations] = [inTurn(look), inTurn(coordinate)];
+  let timers: readonly Stoppable[] = [];
   return {
-    tick,
+    async tick() {
+      await looks.next();
+      await coordinations.next();
+    },
     start() {
-      timer ??= background.every("round", options.sampleMs, tick);
-      void background.step("round", tick);
+      if (timers.length > 0) return;
+      timers = [
+        background.every("round", options.sampleMs, looks.next),
+        background.every("coordination", options.sampleMs, coordinations.next),
+      ];
+      void background.step("round", looks.next).then(() => background.step("coordination", coordinations.next));
     },
     async stop() {
-      await timer?.stop();
-      await round.catch(() => undefined);
+      await Promise.all(timers.map((timer) => timer.stop()));
+      await looks.last().catch(() => undefined);
+      await coordinations.last().catch(() => undefined);
       await existing;
     },
+  };
+}
+
+/** Work whose turns never overlap, however often it is asked for. */
+function inTurn(work: () => Promise<void>): { next(): Promise<void>; last(): Promise<void> } {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    next() {
+      last = last.then(work, work);
+      return last;
+    },
+    last: () => last,
   };
 }
