@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { readdir, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createDirectorySync } from "./directory-sync.ts";
-import { fillFrom, readAt, writeAt } from "./files.ts";
+import { keepOpen, readAt, writeAt } from "./files.ts";
 import { deadMark, headerSize, readHeader } from "./frame.ts";
 import { scanSegment, tornFrames } from "./scan-segment.ts";
 
@@ -53,14 +53,16 @@ export interface ExtentLog {
   append(name: string, frame: Frame): Promise<void>;
   /** Survives the end of the process; after a loss of power the frame may be there again. */
   delete(name: string): Promise<void>;
-  /** Resolves when nothing is being written. */
-  idle(): Promise<void>;
+  /** Resolves when nothing is being written any more. */
+  close(): Promise<void>;
 }
 
 const maxSegment = 64 << 20;
 const maxGroupBytes = 16 << 20;
 // A vectored write takes at most 1024 pieces, and a frame is two.
 const maxGroupFrames = 512;
+/** That stay open for their next readers. */
+const openSegments = 16;
 const segmentName = /^(\d{10})\.seg$/;
 
 /**
@@ -74,6 +76,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
   const segments = new Set<Segment>();
   const segmentBytes = Math.min(maxSegment, Math.max(64 << 10, Math.floor(limit / 16)));
   const directorySync = createDirectorySync(directory);
+  const opened = keepOpen(openSegments);
   let nextNumber = 1;
   let liveBytes = 0;
   let active: Segment | undefined;
@@ -115,6 +118,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
   };
 
   const drop = async (segment: Segment): Promise<void> => {
+    opened.forget(segment.path);
     await unlink(segment.path).catch(ignoreAbsence);
     segments.delete(segment);
   };
@@ -241,7 +245,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
         const length = place.size - header.length;
         const payload = into?.length === length ? into : new Uint8Array(length);
         try {
-          const whole = await fillFrom(place.segment.path, place.at, [header, payload]);
+          const whole = await opened.fill(place.segment.path, place.at, [header, payload]);
           return { header: whole ? header : Buffer.alloc(0), payload };
         } catch (error) {
           // It may have been written again elsewhere meanwhile.
@@ -261,8 +265,9 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
       await mark(place);
       if (worthless(place.segment)) wake();
     },
-    async idle() {
+    async close() {
       while (running !== undefined) await running;
+      opened.close();
     },
   };
 }

@@ -133,7 +133,7 @@ export async function openDirectoryDevice(options: {
     },
 
     async close() {
-      await log.idle();
+      await log.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDirectoryDevice, type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
@@ -252,3 +252,26 @@ test("a device whose directory is gone does not answer: reads are errors, not ab
   ])
     await expect(call()).rejects.toMatchObject({ code: "device_unavailable" });
 });
+
+test.runIf(process.platform === "linux")(
+  "however many segments are read at once, few stay open, and none once the device is closed",
+  async () => {
+    const directory = await realpath(await mkdtemp(join(tmpdir(), "seneschal-open-files-")));
+    const device = await openDirectoryDevice({ id: "d", directory, capacityBytes: 4 << 20 });
+    const bytes = new Uint8Array(100_000).fill(7);
+    for (let i = 0; i < 40; i++) await device.write(`e${i}`, bytes);
+    const open = async (): Promise<number> => {
+      const files = await readdir("/proc/self/fd");
+      const paths = await Promise.all(files.map((file) => readlink(`/proc/self/fd/${file}`).catch(() => "")));
+      return paths.filter((path) => path.startsWith(directory)).length;
+    };
+    for (let round = 0; round < 3; round++) {
+      const read = await Promise.all(Array.from({ length: 40 }, (_, i) => device.read(`e${i}`)));
+      expect(read.every((found) => Buffer.compare(found ?? Buffer.alloc(0), bytes) === 0)).toBe(true);
+    }
+    await expect.poll(open).toBeLessThanOrEqual(16);
+    await device.close();
+    await expect.poll(open).toBe(0);
+    await rm(directory, { recursive: true });
+  },
+);
