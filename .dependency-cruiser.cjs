@@ -14,7 +14,7 @@ const floorRules = floors.map((floor, i) => ({
 }));
 
 /** The storage node's rooms, the lowest first. */
-const rooms = ["peers", "keys", "cluster", "data", "notify", "objects", "watch", "jobs", "files", "grpc", "admin", "ui"];
+const rooms = ["bytes", "peers", "keys", "cluster", "data", "notify", "objects", "watch", "jobs", "files", "grpc", "admin", "ui"];
 const storage = "^packages/app/src/storage/";
 const roomRules = rooms.slice(0, -1).map((room, i) => ({
   name: `storage-${room}-knows-what-is-below`,

@@ -15,12 +15,12 @@ import {
 import { checkOptions } from "@seneschal/kernel";
 import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import { type Background, openBackground, type openJobs } from "../platform/index.ts";
+import { createBuffers } from "./bytes/buffers.ts";
 import { createClusterAudit } from "./cluster/audit-changes.ts";
 import { type ClusterControl, openClusterControl } from "./cluster/cluster-control.ts";
 import { coordinates } from "./cluster/lead-shards.ts";
 import { createShardStats } from "./cluster/shard-stats.ts";
 import { type Actor, nodeActor, type StorageContext } from "./context.ts";
-import { createBuffers } from "./data/buffers.ts";
 import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
 import { createFragmentIo } from "./data/fragment-io.ts";

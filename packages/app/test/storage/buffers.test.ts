@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createBuffers, largeBytes } from "../../src/storage/data/buffers.ts";
+import { createBuffers, largeBytes } from "../../src/storage/bytes/buffers.ts";
 
 test("memory has one owner, whatever is taken and given back in whatever order, twice included", () => {
   const step = fc.oneof(

@@ -1,6 +1,9 @@
 import { admitWrite, durabilityName, storageError } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Check, Put } from "@seneschal/kernel/ports";
+import type { Buffers } from "../bytes/buffers.ts";
+import { sealOverhead } from "../bytes/chunk-work.ts";
+import { fragmentsOf, stripeLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, ChunkRef } from "../documents.ts";
@@ -15,12 +18,9 @@ import {
 } from "../keys/chunk-crypto.ts";
 import type { KeyManager, MasterKey } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
-import type { Buffers } from "./buffers.ts";
-import { sealOverhead } from "./chunk-work.ts";
 import { type DeviceSet, poolFill } from "./device-set.ts";
 import { type FragmentIo, nameOf, poolStripe, sealedMemory } from "./fragment-io.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
-import { fragmentsOf, stripeLength } from "./stripes.ts";
 
 /** What became of the commit that a chunk was taken for; `unknown`: it may stand. */
 export type ChunkOutcome = "committed" | "unused" | "unknown";

@@ -9,11 +9,11 @@ import {
   stripeOf,
 } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
+import { codeOf, fragmentLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";
 import { type DeviceSet, takesWrites } from "./device-set.ts";
-import { codeOf, fragmentLength } from "./stripes.ts";
 
 /** What the scrub, the reader and the writer know about one fragment. */
 type FragmentState = "good" | "missing" | "corrupt" | "unreachable";

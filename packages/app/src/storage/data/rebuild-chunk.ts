@@ -8,13 +8,13 @@ import {
   type ScrubVerdict,
   scrubVerdict,
 } from "@seneschal/core/storage";
+import { codeOf, fragmentLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";
 import { type FragmentIo, nameOf } from "./fragment-io.ts";
 import { createKeyedLock } from "./keyed-lock.ts";
 import { createSemaphore } from "./semaphore.ts";
-import { codeOf, fragmentLength } from "./stripes.ts";
 
 type RepairTrigger = RepairRecord["trigger"];
 

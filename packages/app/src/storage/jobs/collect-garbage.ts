@@ -1,5 +1,5 @@
 import type { Put } from "@seneschal/kernel/ports";
-import { fragmentLength } from "../data/stripes.ts";
+import { fragmentLength } from "../bytes/stripes.ts";
 import type { ChunkDoc, ChunkRef, PartDoc } from "../documents.ts";
 import { dropParts } from "../objects/multipart.ts";
 import { unstage } from "../objects/store-body.ts";

@@ -1,7 +1,7 @@
 import { nodeShare, placeChunk } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
-import { fragmentLength } from "../data/stripes.ts";
+import { fragmentLength } from "../bytes/stripes.ts";
 import { chunkPage } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 

@@ -1,7 +1,7 @@
 import { type Stripe, storageError } from "@seneschal/core/storage";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
-import { onChunkThread } from "../data/chunk-threads.ts";
-import { sealOverhead } from "../data/chunk-work.ts";
+import { onChunkThread } from "../bytes/chunk-threads.ts";
+import { sealOverhead } from "../bytes/chunk-work.ts";
 import type { MasterKey } from "./key-manager.ts";
 
 const dekLabel = Buffer.from("seneschal/storage/chunk/v1");

@@ -8,11 +8,11 @@ import {
   storageError,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
+import type { Buffers } from "../bytes/buffers.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { ShardStats } from "../cluster/shard-stats.ts";
 import type { StorageContext } from "../context.ts";
-import type { Buffers } from "../data/buffers.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { MemoryBudget } from "../data/memory-budget.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";

@@ -18,7 +18,7 @@ export async function onChunkThread(task: ChunkTask, tenant: string): Promise<Ch
   if (bytes.length < largeBytes) return doChunkTask(task);
   pool ??= openWorkerPool({
     name: "chunks",
-    module: new URL("./chunk-worker", import.meta.url),
+    module: new URL("./worker", import.meta.url),
     workers: availableParallelism() + 1,
     deadline: 60_000,
     // The memory budget bounds how many there are.
