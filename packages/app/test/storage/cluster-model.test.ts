@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ChunkDoc, ObjectDoc } from "../../src/storage/documents.ts";
+import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { objectId } from "../../src/storage/objects/object-id.ts";
@@ -9,11 +10,13 @@ import { openCluster } from "./cluster-rig.ts";
 import { flipExtent, removeExtent } from "./damage-extent.ts";
 import { operator, pattern } from "./rig.ts";
 
-const ids = ["n1", "n2", "n3"] as const;
+/** The last joins when it is asked to. */
+const ids = ["n1", "n2", "n3", "n4"] as const;
+const fourth = "n4";
 type Id = (typeof ids)[number];
 const node = fc.constantFrom(...ids);
 
-/** What may happen to three nodes. Sizes straddle the inline threshold; seeds repeat, so that content is shared. */
+/** What may happen to three nodes, and to a fourth. Sizes straddle the inline threshold; seeds repeat, so that content is shared. */
 const step = fc.oneof(
   {
     weight: 6,
@@ -37,7 +40,18 @@ const step = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constantFrom("add device", "add device", "retire device", "make pool", "retire pool", "rebalance", "drain", "keep"),
+      do: fc.constantFrom(
+        "add device",
+        "add device",
+        "retire device",
+        "make pool",
+        "retire pool",
+        "rebalance",
+        "drain",
+        "keep",
+        "join",
+        "evict",
+      ),
       device: fc.nat(2),
       on: node,
       at: node,
@@ -56,11 +70,18 @@ const growthRefusals = [
 /** What a call may answer while a node is away: it changed nothing and may be tried again. */
 const retriable = ["ShardUnavailable", "QuorumLost", "PoolFull"];
 
-const grows = ["add device", "retire device", "make pool", "retire pool", "rebalance", "drain", "keep"];
+const grows = ["add device", "retire device", "make pool", "retire pool", "rebalance", "drain", "keep", "join", "evict"];
+const hours = 3_600_000;
 
-/** The three nodes, who of them is away, and which copies have been damaged behind their backs. */
+/** The nodes, who of them is away, and which copies have been damaged behind their backs. */
 async function openHistory() {
-  const rig = await openCluster(ids, { plaintext: true });
+  const rig = await openCluster(
+    ids.filter((id) => id !== fourth),
+    { plaintext: true },
+  );
+  /** Who was evicted never comes back. */
+  const members = new Set<Id>(ids.filter((id) => id !== fourth));
+  let joined = false;
   const stopped = new Set<Id>();
   const cut = new Set<Id>();
   const damaged = new Set<string>();
@@ -75,11 +96,12 @@ async function openHistory() {
   return {
     rig,
     damaged,
-    running: () => ids.filter((id) => !stopped.has(id)),
+    members: () => [...members],
+    running: () => [...members].filter((id) => !stopped.has(id)),
     reached: (id: Id) => !stopped.has(id) && !cut.has(id),
     async away(id: Id, how: "stop" | "cut") {
       // One at a time: with two of three away there is no quorum, which other tests judge.
-      if (stopped.size + cut.size > 0) return;
+      if (stopped.size + cut.size > 0 || !members.has(id)) return;
       wereAway.add(id);
       if (how === "stop") stopped.add(id);
       else cut.add(id);
@@ -103,7 +125,26 @@ async function openHistory() {
       else if (what === "retire pool") await node.removePool("more", operator);
       else if (what === "rebalance") await node.rebalance("fast", operator);
       else if (what === "drain") await node.drainNode(on, operator);
-      else await node.cancelDrain(on, operator);
+      else if (what === "join") {
+        if (joined) return;
+        joined = true;
+        await rig.start(fourth);
+        members.add(fourth);
+        await rig.rounds(2);
+      } else if (what === "evict") {
+        await node.drainNode(on, operator);
+        for (const { jobs } of this.running().map(rig.node)) await jobs.drain();
+        // Its voters move, a shard's not more often than every few hours.
+        for (let i = 0; i < 10 && node.cluster.state.shards.some(({ voters }) => voters.includes(on)); i++) {
+          rig.clock.advance(3 * hours);
+          await rig.rounds(2);
+        }
+        await node.evictNode(on, operator);
+        members.delete(on);
+        await rig.stop(on);
+        for (const { doc } of (await chunkPage(rig.store, undefined, 1000)).chunks)
+          expect(doc.fragments.map((fragment) => fragment && nodeOf(fragment.device))).not.toContain(on);
+      } else await node.cancelDrain(on, operator);
     },
     /** The nodes that hold an intact copy of every chunk of an object that has the fewest; `undefined`: inline, always there. */
     async holders(key: string): Promise<readonly string[] | undefined> {
@@ -131,7 +172,7 @@ async function attempt<T>(work: Promise<T>): Promise<{ readonly value: T } | { r
   );
 }
 
-test("three nodes, whatever happens: what was acknowledged reads back bit-equal through every node or fails clearly, never other bytes", async () => {
+test("three nodes and a fourth, whatever happens: what was acknowledged reads back bit-equal through every node or fails clearly, never other bytes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
       const h = await openHistory();
@@ -169,6 +210,7 @@ test("three nodes, whatever happens: what was acknowledged reads back bit-equal 
             if ("value" in outcome) model.delete(key);
             else expect(retriable).toContain(outcome.code);
           } else if (s.do === "flip" || s.do === "erase") {
+            if (!h.members().includes(s.on ?? at)) continue;
             const whole = (await rig.extents(device)).filter(({ name }) => !h.damaged.has(name));
             const extent = whole[(s.which ?? 0) % Math.max(1, whole.length)];
             if (extent === undefined) continue;
@@ -182,7 +224,7 @@ test("three nodes, whatever happens: what was acknowledged reads back bit-equal 
           } else if (grows.includes(s.do)) {
             const outcome = await attempt(h.grow(s.do, at, s.on ?? at, device));
             if ("code" in outcome) expect([...growthRefusals, ...retriable]).toContain(outcome.code);
-            await rig.node(at).jobs.drain();
+            for (const { jobs } of h.running().map(rig.node)) await jobs.drain();
           } else if (s.do === "gc") await attempt(collectGarbage(rig.node(at).parts));
           else {
             await attempt(
@@ -198,12 +240,12 @@ test("three nodes, whatever happens: what was acknowledged reads back bit-equal 
           }
         for (const at of h.running()) for (const key of [0, 1, 2, 3, 4, 5]) await check(at, `k${key}`);
         // With everybody back, what has an intact copy anywhere reads through every node.
-        for (const id of ids) await h.back(id);
+        for (const id of h.members()) await h.back(id);
         await rig.rounds(3);
         for (const [key, bytes] of model) {
           const holders = await h.holders(key);
           if (holders?.length === 0) continue;
-          for (const at of ids) {
+          for (const at of h.members()) {
             let outcome = await attempt(rig.get(at, key));
             // A channel looks for its node again within two seconds.
             for (let tries = 0; "code" in outcome && outcome.code === "ShardUnavailable" && tries < 60; tries++) {
@@ -219,4 +261,22 @@ test("three nodes, whatever happens: what was acknowledged reads back bit-equal 
     }),
     { numRuns: Number(process.env["FC_RUNS"] ?? 5) },
   );
+});
+
+test("a fourth node takes the place of one that is evicted, and everything reads through those that are left", async () => {
+  const h = await openHistory();
+  const { rig } = h;
+  try {
+    const bytes = Buffer.from(pattern(30_000, 5));
+    await rig.put("n1", "k0", bytes);
+    expect((await attempt(h.grow("evict", "n2", "n1", ""))).valueOf()).toEqual({ code: "EvacuationRefused" });
+    await h.grow("join", "n2", "n2", "");
+    await h.grow("evict", "n2", "n1", "");
+    expect(h.members()).toEqual(["n2", "n3", "n4"]);
+    for (const at of h.members()) expect((await rig.get(at, "k0")).equals(bytes)).toBe(true);
+    await rig.put("n4", "k1", bytes);
+    expect((await rig.get("n2", "k1")).equals(bytes)).toBe(true);
+  } finally {
+    await rig.dispose();
+  }
 });

@@ -116,6 +116,8 @@ interface Version {
   readonly marker: boolean;
   readonly replica: boolean;
   state?: ReplicationState;
+  /** How often its sending was denied. */
+  denials: number;
 }
 
 /** A bucket by the laws above, which copies to another one. Its memory is what a crash leaves of it. */
@@ -127,6 +129,8 @@ class Site {
   /** What was taken here, in the order in which it came. */
   readonly heard: string[] = [];
   readonly rules: readonly ReplicationRule[];
+  /** Whoever copies here may not write this key now. */
+  denied = new Set<string>();
   now = 0;
   constructor(rules: readonly ReplicationRule[]) {
     this.rules = rules;
@@ -134,7 +138,7 @@ class Site {
   write(key: string, marker: boolean, random: string): void {
     const ordinal = Math.max(this.now, (this.current.get(key)?.ordinal ?? -1) + 1);
     const version = `${ordinal.toString(16).padStart(12, "0")}${random}`;
-    const made: Version = { version, ordinal, key, marker, replica: false };
+    const made: Version = { version, ordinal, key, marker, replica: false, denials: 0 };
     if (rulesCovering(this.rules, { key, delete_marker: marker }).length > 0) {
       made.state = "PENDING";
       this.waiting.push(made);
@@ -142,8 +146,9 @@ class Site {
     this.versions.set(version, made);
     this.current.set(key, made);
   }
-  take({ state: _, ...sent }: Version): "taken" | "refused" {
+  take({ state: _, ...sent }: Version): "taken" | "refused" | "denied" {
     if (sent.key === "refused") return "refused";
+    if (this.denied.has(sent.key)) return "denied";
     if (this.versions.has(sent.version)) return "taken";
     const made = { ...sent, replica: true };
     expect(rulesCovering(this.rules, { key: sent.key, delete_marker: sent.marker, replica: true })).toEqual([]);
@@ -159,7 +164,9 @@ class Site {
         const end = fate();
         const outcome = end === "lost" ? "unreached" : other.take(one);
         if (end === "crash") return;
-        const after = afterSending(end === "answer lost" ? "unreached" : outcome, 0);
+        const heard = end === "answer lost" ? "unreached" : outcome;
+        const after = afterSending(heard, heard === "denied" ? one.denials : 0);
+        if (heard === "denied") one.denials++;
         if (after.state === "PENDING") break;
         one.state = after.state;
         this.waiting = this.waiting.filter((waiting) => waiting !== one);
@@ -168,14 +175,14 @@ class Site {
   }
 }
 
-test("histories of writes, copies, lost answers and crashes end in the same versions here and there, in their order, and copy no copy", () => {
+test("histories of writes, copies, lost answers, denials and crashes end in the same versions here and there, in their order, and copy no copy", () => {
   const everything = (deleteMarkers: boolean): ReplicationRule[] => [
     { id: "r", enabled: true, form: "filter", filter: {}, priority: 1, destination: { name: "n", bucket: "bbb" }, deleteMarkers },
   ];
   const step = fc.record({
     at: fc.constantFrom(0 as const, 1 as const),
-    act: fc.constantFrom("put", "put", "delete", "copy", "wait"),
-    key: fc.constantFrom("a", "b", "refused"),
+    act: fc.constantFrom("put", "put", "delete", "copy", "copy", "wait", "deny", "allow"),
+    key: fc.constantFrom("a", "b", "denied", "refused"),
     random: fc.stringMatching(/^[0-9a-f]{20}$/),
     fates: fc.array(fc.constantFrom("arrives" as const, "lost" as const, "answer lost" as const, "crash" as const), {
       maxLength: 4,
@@ -188,14 +195,24 @@ test("histories of writes, copies, lost answers and crashes end in the same vers
       for (const { at, act, key, random, fates } of steps) {
         const [site, other] = at === 0 || !both ? [east, west] : [west, east];
         if (act === "put" || act === "delete") site.write(key, act === "delete", random);
-        else if (act === "copy") site.copy(other, () => fates.pop() ?? "arrives");
+        else if (act === "copy") {
+          const arrives = fates.length === 0;
+          site.copy(other, () => fates.pop() ?? "arrives");
+          // What is denied holds up its own key alone.
+          if (arrives) for (const waiting of site.waiting) expect(other.denied).toContain(waiting.key);
+        } else if (act === "deny") other.denied.add(key);
+        else if (act === "allow") other.denied.delete(key);
         else site.now += 1;
       }
+      // One key stays denied; others are allowed in the end.
+      for (const site of sites) site.denied = new Set(["denied"]);
+      // Of each version that is denied ten tries are made, one after the other.
       for (const [site, other] of [
         [east, west],
         [west, east],
       ] as const)
-        site.copy(other, () => "arrives");
+        for (let tries = 0; tries < 10 * 60 && (tries === 0 || site.waiting.length > 0); tries++)
+          site.copy(other, () => "arrives");
       for (const [site, other] of [
         [east, west],
         [west, east],
@@ -203,17 +220,23 @@ test("histories of writes, copies, lost answers and crashes end in the same vers
         expect(site.waiting).toEqual([]);
         for (const one of site.versions.values()) {
           const covered = site.rules.length > 0 && !one.replica && (markers || !one.marker);
-          expect(one.state).toBe(covered ? (one.key === "refused" ? "FAILED" : "COMPLETED") : undefined);
-          if (covered) expect(other.versions.has(one.version)).toBe(one.key !== "refused");
+          const failed = one.key === "refused" || one.denials === 10;
+          expect(one.state).toBe(covered ? (failed ? "FAILED" : "COMPLETED") : undefined);
+          expect(one.denials).toBeLessThanOrEqual(10);
+          // An answer may have been lost on the way of what is denied since.
+          if (covered && one.denials === 0) expect(other.versions.has(one.version)).toBe(!failed);
+          if (one.state === "COMPLETED") expect(other.versions.has(one.version)).toBe(true);
         }
         // Of one key they came in their order, and each once.
-        for (const key of ["a", "b"]) {
+        for (const key of ["a", "b", "denied"]) {
           const came = site.heard.filter((text) => text.startsWith(`${key} `));
           expect(came).toEqual([...new Set(came)].sort());
         }
       }
       if (markers && both)
-        for (const key of ["a", "b"]) expect(east.current.get(key)?.version).toBe(west.current.get(key)?.version);
+        for (const key of ["a", "b"])
+          if ([east, west].every((site) => [...site.versions.values()].every((one) => one.key !== key || one.state !== "FAILED")))
+            expect(east.current.get(key)?.version).toBe(west.current.get(key)?.version);
     }),
     { numRuns: 500 },
   );
