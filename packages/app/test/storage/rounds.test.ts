@@ -73,14 +73,14 @@ describe("a round", () => {
     const rig = await openRig({ extra: { store, sampleMs: 5 } });
     const { node, clock } = rig;
     node.start();
-    await expect.poll(() => begun, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => begun).toBe(1);
     for (let i = 0; i < 3; i++) {
       clock.set(clock.now() + 1000);
-      await expect.poll(() => node.monitor.sampledAt(), { timeout: 10_000 }).toBe(clock.now());
+      await expect.poll(() => node.monitor.sampledAt()).toBe(clock.now());
     }
     expect(begun).toBe(1);
     mend();
-    await expect.poll(() => begun, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => begun).toBeGreaterThan(1);
     await rig.dispose();
   });
 
