@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { pack } from "tar-stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
@@ -323,6 +324,23 @@ describe("commands that need no server", () => {
     expect(await readFile(join(cwd, "notes.back"), "utf8")).toBe(given);
     expect((await redact("notes.back")).code).toBe(2);
     expect((await redact("other", "--rule", "PERSON=burn")).code).toBe(2);
+    const table = parquetWriteBuffer({
+      columnData: [{ name: "note", data: ["write to ada@example.org", "no"], type: "STRING" }],
+    });
+    await writeFile(join(cwd, "notes.parquet"), new Uint8Array(table));
+    const taken = ["--key", "redaction.key", "--rule", "*=tokenise"];
+    expect((await call("redact", "notes.parquet", "--out", "hidden.parquet", ...taken)).text).toMatch(/EMAIL_ADDRESS +1/);
+    expect(await readFile(join(cwd, "hidden.parquet"), "latin1")).not.toContain("ada@");
+    const back = await call("restore", "hidden.parquet", "--out", "back.parquet", "--key", "redaction.key");
+    expect([back.code, back.text]).toEqual([0, "back.parquet: 1 values restored"]);
+    // The file's name says what it is: this one is none.
+    await writeFile(join(cwd, "book.xlsx"), "no workbook");
+    await writeFile(join(cwd, "table.parquet"), "no table");
+    for (const file of ["book.xlsx", "table.parquet"]) {
+      const refused = await call("redact", file, "--out", "never");
+      expect(refused.code).toBe(2);
+      await expect(readFile(join(cwd, "never"))).rejects.toThrow();
+    }
     expect((await redact("other", "--rule", "EMAIL=drop")).code).toBe(2);
     expect((await call("redact", "notes.jsonl", "--out", "third", "--rule", "*=hash")).code).toBe(2);
   });

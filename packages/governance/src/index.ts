@@ -139,10 +139,19 @@ export {
   readModelRequest,
 } from "./models/read-request.ts";
 export { REDACTION_FORMATS, type RedactionFormat, redactAs } from "./redaction/formats.ts";
-export { type Redacted, type Redaction, type RedactionOptions, type Restored, redact, restore } from "./redaction/redact.ts";
+export {
+  checkRedactionOptions,
+  type Redacted,
+  type Redaction,
+  type RedactionOptions,
+  type Restored,
+  redact,
+  restore,
+} from "./redaction/redact.ts";
 export { redactCsv } from "./redaction/redact-csv.ts";
 export { redactEventStream, redactEvents } from "./redaction/redact-events.ts";
 export { redactJson } from "./redaction/redact-json.ts";
+export { type RedactedWorkbook, redactWorkbook, restoreWorkbook, type WorkbookParts } from "./redaction/redact-workbook.ts";
 export { type RedactionKeys, redactionKeys } from "./redaction/redaction-keys.ts";
 export { type RedactionTask, type Redactor, redactTask } from "./redaction/redaction-task.ts";
 export {
@@ -153,6 +162,7 @@ export {
   redactionRuleFor,
   unknownInRule,
 } from "./redaction/rules.ts";
+export { type ColumnRedactor, columnRedactor } from "./redaction/written-values.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";
 export { splitStatements } from "./sql/split-statements.ts";

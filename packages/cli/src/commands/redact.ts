@@ -7,7 +7,7 @@ import type { Host } from "../host.ts";
 import { readBytes, readText } from "../read-file.ts";
 import type { AddCommand } from "./add-command.ts";
 
-type Format = RedactionFormat | "jsonl";
+type Format = RedactionFormat | "jsonl" | "parquet" | "xlsx";
 type Governance = typeof import("@seneschal/governance");
 
 /** What is read in one piece; JSON Lines go line by line. */
@@ -18,10 +18,22 @@ export const addRedact: AddCommand = (program, { host, result }) => {
   const keyFile = () => new Option("--key <file>", "32 bytes, or 64 hex digits; needed to hash, tokenise, encrypt and restore");
   program
     .command("redact")
-    .description("hide the sensitive values of a text, JSON, JSON Lines or CSV file, or of an event stream")
+    .description(
+      "hide the sensitive values of a text, JSON, JSON Lines or CSV file, of an event stream, a Parquet file or an Excel workbook",
+    )
     .argument("<file>", "file")
     .requiredOption("--out <file>", "where the redacted file goes; it must not exist")
-    .addOption(new Option("--format <format>", "default: by the file's name").choices(["text", "json", "jsonl", "csv", "sse"]))
+    .addOption(
+      new Option("--format <format>", "default: by the file's name").choices([
+        "text",
+        "json",
+        "jsonl",
+        "csv",
+        "sse",
+        "parquet",
+        "xlsx",
+      ]),
+    )
     .option(
       "--rule <rules...>",
       "ENTITY=OPERATOR, TIER=OPERATOR or *=OPERATOR, such as PERSON=tokenise, CREDIT_CARD=mask:4, RESTRICTED=drop; the first that fits decides",
@@ -41,6 +53,15 @@ export const addRedact: AddCommand = (program, { host, result }) => {
         return done.text;
       };
       await written(host, options.out, async (write) => {
+        if (format === "parquet" || format === "xlsx") {
+          const done = await refusingLater(file, async () => {
+            const { redactParquet, redactXlsx } = await import("@seneschal/adapters/redact-files");
+            const bytes = await wholeBytes(host, file);
+            return format === "xlsx" ? redactXlsx(bytes, given) : redactParquet(inMemory(bytes), given);
+          });
+          for (const [entity, count] of done.counts) counts.set(entity, count);
+          return write(done.bytes);
+        }
         if (format !== "jsonl") return write(redacted(await wholeFile(host, file), format));
         const lines = await open(resolve(host.cwd, file)).catch(() => unreadable(file));
         try {
@@ -65,16 +86,31 @@ export const addRedact: AddCommand = (program, { host, result }) => {
     .requiredOption("--out <file>", "where the restored file goes; it must not exist")
     .addOption(keyFile().makeOptionMandatory())
     .action(async (file: string, options: { out: string; key: string }) => {
-      const { DEFAULT_TIER_POLICY, restore } = await import("@seneschal/governance");
-      const { text, count } = restore(await wholeFile(host, file), DEFAULT_TIER_POLICY, await keysFrom(host, options.key));
-      await written(host, options.out, (write) => write(text));
+      const { DEFAULT_TIER_POLICY: policy, restore } = await import("@seneschal/governance");
+      const keys = await keysFrom(host, options.key);
+      const format = formatOf(file);
+      const restored = async (): Promise<{ readonly content: string | Uint8Array; readonly count: number }> => {
+        if (format !== "parquet" && format !== "xlsx") {
+          const { text, count } = restore(await wholeFile(host, file), policy, keys);
+          return { content: text, count };
+        }
+        const { restoreParquet, restoreXlsx } = await import("@seneschal/adapters/redact-files");
+        const given = await wholeBytes(host, file);
+        const { bytes, count } = await (format === "xlsx"
+          ? restoreXlsx(given, policy, keys)
+          : restoreParquet(inMemory(given), policy, keys));
+        return { content: bytes, count };
+      };
+      const { content, count } = await refusingLater(file, restored);
+      await written(host, options.out, (write) => write(content));
       result({ file, out: options.out, restored: count }, `${options.out}: ${count} values restored`);
     });
 };
 
 function formatOf(file: string): Format {
-  const ending = /\.(json|jsonl|ndjson|csv|tsv|sse)$/i.exec(file)?.[1]?.toLowerCase();
-  if (ending === "json" || ending === "sse") return ending;
+  const ending = /\.(json|jsonl|ndjson|csv|tsv|sse|parquet|pq|xlsx)$/i.exec(file)?.[1]?.toLowerCase();
+  if (ending === "json" || ending === "sse" || ending === "parquet" || ending === "xlsx") return ending;
+  if (ending === "pq") return "parquet";
   if (ending === "jsonl" || ending === "ndjson") return "jsonl";
   return ending === undefined ? "text" : "csv";
 }
@@ -127,12 +163,37 @@ function refusing<T>(file: string, work: () => T): T {
   }
 }
 
-async function written(host: Host, name: string, work: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
+async function refusingLater<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof CodedError && (error.code === "validation_failed" || error.code === "file_invalid"))
+      throw new CodedError("file_invalid", `${file}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Binary files are held whole. */
+const MOST_BYTES = 64 << 20;
+
+async function wholeBytes(host: Host, file: string): Promise<Uint8Array> {
+  const bytes = await readBytes(host, file);
+  if (bytes.length > MOST_BYTES) throw new CodedError("file_invalid", `${file} is larger than ${MOST_BYTES >> 20} MiB`);
+  return new Uint8Array(bytes);
+}
+
+function inMemory(bytes: Uint8Array) {
+  return { byteLength: bytes.length, read: async (start: number, end: number) => bytes.slice(start, end) };
+}
+
+type Write = (content: string | Uint8Array) => Promise<void>;
+
+async function written(host: Host, name: string, work: (write: Write) => Promise<void>): Promise<void> {
   const out = await open(resolve(host.cwd, name), "wx", 0o600).catch((cause: unknown) => {
     throw new CodedError("file_exists", `${name} exists or cannot be written`, {}, cause);
   });
   try {
-    await work(async (text) => void (await out.write(text)));
+    await work((content) => out.writeFile(content));
   } catch (error) {
     // Half a file would look like a whole one.
     await rm(resolve(host.cwd, name), { force: true });

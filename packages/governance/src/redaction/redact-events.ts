@@ -2,7 +2,7 @@ import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import { checkRedaction, type Piece, type Redacted, type RedactionOptions } from "./redact.ts";
 import { jsonNumber, jsonOf, jsonString, walkJson } from "./redact-json.ts";
-import { assembled, named, nameLeft, piecesOf, type Written } from "./written-values.ts";
+import { assembled, joinedPieces, named, nameLeft, piecesOf, type Written } from "./written-values.ts";
 
 /** An event of a stream: the offsets of its lines, and of what stands behind `data:` in them. */
 interface StreamEvent {
@@ -151,37 +151,11 @@ function settled(
 /** What changes in a stream, in its order. */
 function changesOf(text: string, { channels, others }: EventTexts): readonly Piece[] {
   const pieces = others.flat();
-  for (const { options: under, parts } of channels) pieces.push(...channelPieces(text, under, parts));
-  return pieces.filter(({ entity }) => entity !== undefined).sort((a, b) => a.start - b.start);
-}
-
-function channelPieces(text: string, options: RedactionOptions, parts: Channel["parts"]): readonly Piece[] {
-  const cuts: number[] = [];
-  const alone: number[] = [];
-  let value = "";
-  let write: Written["write"] = (given) => given;
-  for (const [i, { event, written }] of parts.entries()) {
-    if (i > 0) cuts.push(value.length);
-    if (i > 0 && event !== parts[i - 1]?.event) alone.push(value.length);
-    value += written.value;
-    write = written.write;
+  for (const { options: under, parts } of channels) {
+    const joined = parts.map(({ event, written }, i) => ({ written, alone: event !== parts[i - 1]?.event }));
+    pieces.push(...joinedPieces(text, joined, under));
   }
-  /** The part that holds the unit at `index`. */
-  const partAt = (index: number): number => {
-    let low = 0;
-    let high = cuts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((cuts[middle] ?? 0) <= index) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  const placed = (part: number, index: number): number =>
-    parts[part]?.written.at(index - (part === 0 ? 0 : (cuts[part - 1] ?? 0))) ?? 0;
-  const at = (index: number): number => placed(partAt(index), index);
-  const endAt = (index: number): number => placed(partAt(Math.max(0, index - 1)), index);
-  return piecesOf(text, { value, at, write }, options, { cuts, alone, endAt });
+  return pieces.filter(({ entity }) => entity !== undefined).sort((a, b) => a.start - b.start);
 }
 
 function readTexts(text: string, options: RedactionOptions): EventTexts {

@@ -1,6 +1,16 @@
+import { checkArgument } from "@seneschal/kernel";
 import { termOf } from "../classification/lexicon.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
-import { joined, type Parts, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
+import {
+  checkRedaction,
+  checkRedactionOptions,
+  joined,
+  type Parts,
+  type Piece,
+  type Redacted,
+  type RedactionOptions,
+  redactedPieces,
+} from "./redact.ts";
 
 /** A value inside a file, and how each of its UTF-16 units is written there. */
 export interface Written {
@@ -9,17 +19,19 @@ export interface Written {
   at(index: number): number;
   /** As the file would write a text in this place. */
   write(text: string): string;
+  /** What is kept to be restored is the value, and not how the file writes it. */
+  readonly keepsValue?: boolean;
 }
 
 /** The pieces of a value in the offsets of the file. Where it stands in several places of it, each is a part that begins at one of the cuts. */
 export function piecesOf(
   file: string,
-  { value, at, write }: Written,
+  { value, at, write, keepsValue = false }: Written,
   options: RedactionOptions,
   parts?: Parts & { readonly endAt: (end: number) => number },
 ): readonly Piece[] {
   const endAt = parts?.endAt ?? at;
-  const source = (start: number, end: number) => file.slice(at(start), endAt(end));
+  const source = (start: number, end: number) => (keepsValue ? value.slice(start, end) : file.slice(at(start), endAt(end)));
   return redactedPieces(value, options, source, parts).map((piece) => {
     const [start, end] = [at(piece.start), endAt(piece.end)];
     return Object.assign({}, piece, {
@@ -28,6 +40,40 @@ export function piecesOf(
       text: piece.entity === undefined ? file.slice(start, end) : write(piece.text),
     });
   });
+}
+
+/** The pieces of values that are read one behind the other as one text. One that is not `alone` stands behind the one before it as its rest. */
+export function joinedPieces(
+  file: string,
+  parts: readonly { readonly written: Written; readonly alone: boolean }[],
+  options: RedactionOptions,
+): readonly Piece[] {
+  const cuts: number[] = [];
+  const alone: number[] = [];
+  let value = "";
+  for (const [i, part] of parts.entries()) {
+    if (i > 0) cuts.push(value.length);
+    if (i > 0 && part.alone) alone.push(value.length);
+    value += part.written.value;
+  }
+  /** The part that holds the unit at `index`. */
+  const partAt = (index: number): number => {
+    let low = 0;
+    let high = cuts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((cuts[middle] ?? 0) <= index) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const placed = (part: number, index: number): number =>
+    parts[part]?.written.at(index - (part === 0 ? 0 : (cuts[part - 1] ?? 0))) ?? 0;
+  const at = (index: number): number => placed(partAt(index), index);
+  const endAt = (index: number): number => placed(partAt(Math.max(0, index - 1)), index);
+  const write: Written["write"] = (text) => parts[0]?.written.write(text) ?? text;
+  const { keepsValue = false } = parts[0]?.written ?? {};
+  return piecesOf(file, { value, at, write, keepsValue }, options, { cuts, alone, endAt });
 }
 
 /** A stretch of the file, or all of it, from the pieces of its values, all else as it is. */
@@ -63,4 +109,26 @@ export function nameLeft(pieces: readonly Piece[]): string {
     .map((piece) => piece.text)
     .join("")
     .replace(/<[^>]*>|\*+/g, " ");
+}
+
+/** A column: its name, redacted, and how its values are, with what is left of the name. */
+export interface ColumnRedactor {
+  readonly name: Redacted;
+  /** Throws as {@link redact}. */
+  redact(value: string): Redacted;
+}
+
+/** Redacts a column of a table. Throws as {@link redact}. */
+export function columnRedactor(name: string, options: RedactionOptions): ColumnRedactor {
+  checkRedactionOptions(options);
+  checkRedaction(name, options);
+  const pieces = redactedPieces(name, options);
+  const under = named(options, nameLeft(pieces), "");
+  return {
+    name: joined(pieces, options.policy),
+    redact(value) {
+      checkArgument("value", value, "string");
+      return joined(redactedPieces(value, under), options.policy);
+    },
+  };
 }

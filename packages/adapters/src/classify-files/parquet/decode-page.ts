@@ -50,32 +50,39 @@ export function dictionaryOf({ header, values }: PageStart, body: Uint8Array, co
   return convert(readPlain({ view: viewOf(page), offset: 0 }, type, values, type_length), decoder);
 }
 
-/** The values of a data page that are not null; which row they belong to is of no interest here. */
+/** The values of a data page that are not null, and how deep each of its places is defined, where some may be null. */
+export interface PageValues {
+  readonly values: DecodedArray;
+  readonly definition: readonly number[];
+}
+
+/** The values of a data page. */
 export function valuesOf(
   start: PageStart,
   body: Uint8Array,
   column: ColumnShape,
   dictionary: DecodedArray | undefined,
-): DecodedArray {
+): PageValues {
   const decoder = decoderOf(column);
   const { header } = start;
   if (header.data_page_header !== undefined) {
     const page = decompress(column.codec, body, header.uncompressed_page_size);
     checkPage(page, start.values, header.data_page_header.encoding, decoder);
-    const { dataPage } = readDataPage(page, header.data_page_header, decoder);
-    return convertWithDictionary(dataPage, dictionary, header.data_page_header.encoding, decoder);
+    const { dataPage, definitionLevels } = readDataPage(page, header.data_page_header, decoder);
+    const values = convertWithDictionary(dataPage, dictionary, header.data_page_header.encoding, decoder);
+    return { values, definition: definitionLevels ?? [] };
   }
   const v2 = header.data_page_header_v2;
-  if (v2 === undefined) return [];
+  if (v2 === undefined) return { values: [], definition: [] };
   const levels = v2.repetition_levels_byte_length + v2.definition_levels_byte_length;
   if (!(levels >= 0 && levels <= body.length && levels <= header.uncompressed_page_size)) throw new PageTooLarge();
   if (!(v2.num_nulls >= 0 && v2.num_nulls <= v2.num_values)) throw new PageTooLarge();
   const packed = body.subarray(levels);
   const length = header.uncompressed_page_size - levels;
-  const values = v2.is_compressed === false ? packed : decompress(column.codec, packed, length);
-  const page = new Uint8Array(levels + values.length);
+  const unpacked = v2.is_compressed === false ? packed : decompress(column.codec, packed, length);
+  const page = new Uint8Array(levels + unpacked.length);
   page.set(body.subarray(0, levels));
-  page.set(values, levels);
+  page.set(unpacked, levels);
   const view = viewOf(page);
   const { repetition, definition } = levelsOf(decoder);
   const split = v2.repetition_levels_byte_length;
@@ -84,8 +91,13 @@ export function valuesOf(
   // The decoder takes what should not be there for values.
   else if (levels > split) throw new PageTooLarge();
   checkValues(view, levels, v2.encoding, start.values, decoder);
-  const { dataPage } = readDataPageV2(page, { ...header, data_page_header_v2: { ...v2, is_compressed: false } }, decoder);
-  return convertWithDictionary(dataPage, dictionary, v2.encoding, decoder);
+  const { dataPage, definitionLevels } = readDataPageV2(
+    page,
+    { ...header, data_page_header_v2: { ...v2, is_compressed: false } },
+    decoder,
+  );
+  const values = convertWithDictionary(dataPage, dictionary, v2.encoding, decoder);
+  return { values, definition: definitionLevels ?? [] };
 }
 
 type Decoder = Parameters<typeof readDataPage>[2];

@@ -3,7 +3,7 @@ import { type DecodedArray, type FileMetaData, parquetMetadata, parquetSchema, t
 import { getTreePath } from "hyparquet/src/schema.js";
 import { PageTooLarge } from "./check-page.ts";
 import { checkThrift } from "./check-thrift.ts";
-import { type ColumnShape, dictionaryOf, type PageStart, pageStart, valuesOf } from "./decode-page.ts";
+import { type ColumnShape, dictionaryOf, type PageStart, type PageValues, pageStart, valuesOf } from "./decode-page.ts";
 import { PageCursor, type RandomAccess } from "./page-cursor.ts";
 
 /** Values of one page of one column. */
@@ -14,6 +14,14 @@ export interface ParquetValues {
   /** Bytes of the file behind which the page ends. */
   readonly read: number;
   /** Rows of the whole file. */
+  readonly records: number;
+}
+
+/** One page of one column. */
+export interface ParquetPage extends PageValues {
+  readonly column: string;
+  readonly shape: ColumnShape;
+  readonly read: number;
   readonly records: number;
 }
 
@@ -28,6 +36,12 @@ const MAX_HEADER = 1024 * 1024;
  * claims is checked before it is unpacked. Throws `file_invalid` naming the column.
  */
 export async function* readParquet(file: RandomAccess): AsyncGenerator<ParquetValues> {
+  for await (const { column, values, read, records } of readParquetPages(file))
+    yield { column, values: textsOf(values), read, records };
+}
+
+/** The same, with values as the file has them. */
+export async function* readParquetPages(file: RandomAccess): AsyncGenerator<ParquetPage> {
   const metadata = await metadataOf(file);
   const { tree, records } = inspected(metadata, file.byteLength);
   for (const group of metadata.row_groups) {
@@ -43,8 +57,8 @@ export async function* readParquet(file: RandomAccess): AsyncGenerator<ParquetVa
         const to = from + Number(meta.total_compressed_size);
         if (!(from >= 0 && to >= from && to <= file.byteLength)) throw new RangeError("a column outside the file");
         const cursor = new PageCursor(file, from, to);
-        for await (const values of pages(cursor, shape, Number(meta.num_values)))
-          yield { column, values, read: cursor.offset, records };
+        for await (const page of pages(cursor, shape, Number(meta.num_values)))
+          yield Object.assign(page, { column, shape, read: cursor.offset, records });
       } catch (cause) {
         if (cause instanceof CodedError) throw cause;
         const why = cause instanceof PageTooLarge ? cause.message : "the column cannot be decoded";
@@ -54,7 +68,7 @@ export async function* readParquet(file: RandomAccess): AsyncGenerator<ParquetVa
   }
 }
 
-async function* pages(cursor: PageCursor, column: ColumnShape, total: number): AsyncGenerator<readonly string[]> {
+async function* pages(cursor: PageCursor, column: ColumnShape, total: number): AsyncGenerator<PageValues> {
   let dictionary: DecodedArray | undefined;
   for (let seen = 0; seen < total && !cursor.done; ) {
     const start = await startAt(cursor);
@@ -66,7 +80,7 @@ async function* pages(cursor: PageCursor, column: ColumnShape, total: number): A
     if (type === "DICTIONARY_PAGE") dictionary = dictionaryOf(start, body, column);
     else {
       seen += start.values;
-      yield textsOf(valuesOf(start, body, column, dictionary));
+      yield valuesOf(start, body, column, dictionary);
     }
   }
 }
@@ -83,11 +97,17 @@ async function startAt(cursor: PageCursor): Promise<PageStart> {
 function textsOf(values: DecodedArray): string[] {
   const texts: string[] = [];
   for (const value of values as ArrayLike<unknown> & Iterable<unknown>) {
-    if (typeof value === "string") texts.push(value);
-    else if (value instanceof Date) texts.push(Number.isNaN(value.getTime()) ? "" : value.toISOString());
-    else if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") texts.push(String(value));
+    const text = textOf(value);
+    if (text !== undefined) texts.push(text);
   }
   return texts;
+}
+
+/** A value as a text; `undefined` for bytes and what is made of several. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
+  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ? String(value) : undefined;
 }
 
 async function metadataOf(file: RandomAccess): Promise<FileMetaData> {

@@ -1,0 +1,139 @@
+import { governanceError } from "../errors.ts";
+import type { Written } from "./written-values.ts";
+
+/** An element that is open. */
+export interface XmlElement {
+  /** Without its prefix. */
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, XmlText>;
+  /** The end of its first tag, before `>` or `/>`. */
+  readonly tagEnd: number;
+  readonly parent: XmlElement | undefined;
+  /** How many elements of its name stand before it in its parent. */
+  readonly place: number;
+}
+
+/** What is written in a place of XML: the text of an element or, where it has a name, of an attribute. */
+export interface XmlText extends Written {
+  readonly start: number;
+  readonly end: number;
+  readonly attribute?: string;
+  /** The element that it stands in, or whose attribute it is; none around comments beside the root. */
+  readonly element: XmlElement | undefined;
+}
+
+const NAME = "[\\p{L}_][\\p{L}\\p{N}\\p{M}.:_-]*";
+const MARKUP = new RegExp(
+  `<\\?[\\s\\S]*?\\?>|<!--[\\s\\S]*?-->|<!\\[CDATA\\[[\\s\\S]*?\\]\\]>|</(${NAME})\\s*>|<(${NAME})((?:\\s+${NAME}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
+  "gu",
+);
+const ATTRIBUTE = new RegExp(`(${NAME})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, "gu");
+/** A reference, a character as Office Open XML escapes it (ECMA-376, ST_Xstring), or a unit that stands for itself. */
+const UNIT = /&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w+));|_x([0-9A-Fa-f]{4})_|[\s\S]/g;
+const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const MOST_DEEP = 256;
+
+/**
+ * The texts of a part of XML in their order: of elements, attributes, comments and CDATA. No document type and no entities of its own: what would mean something else to
+ * another reader is refused. Throws `validation_failed` with `part`.
+ */
+export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
+  const refuse = (why: string): never => {
+    throw governanceError("validation_failed", `${part}: ${why}`, { field: part });
+  };
+  const encoding = /^\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)/.exec(xml)?.[1];
+  if (encoding !== undefined && !/^(?:utf-8|us-ascii)$/i.test(encoding)) refuse("is not in UTF-8");
+  let element: XmlElement | undefined;
+  const counts = new Map<XmlElement | undefined, Map<string, number>>();
+  const counted = (parent: XmlElement | undefined, name: string, count: number): void => {
+    const of = counts.get(parent);
+    if (of === undefined) counts.set(parent, new Map([[name, count]]));
+    else of.set(name, count);
+  };
+  let depth = 0;
+  let at = 0;
+  const textIn = (start: number, end: number, plain = false): XmlText | undefined =>
+    start === end || (xml.slice(start, end).trim() === "" && element?.name !== "t")
+      ? undefined
+      : { ...writtenIn(xml, start, end, plain, refuse), start, end, element };
+  for (const match of xml.matchAll(MARKUP)) {
+    const between = textIn(at, match.index);
+    if (between !== undefined) {
+      if (element === undefined && xml.slice(at, match.index).trim() !== "\ufeff") refuse("is no well-formed XML");
+      yield between;
+    }
+    const [markup, closed, opened, written = "", empty] = match;
+    at = match.index + markup.length;
+    if (markup.startsWith("<!")) {
+      const around = markup.startsWith("<!--") ? ["<!--".length, "-->".length] : ["<![CDATA[".length, "]]>".length];
+      const text = textIn(match.index + (around[0] ?? 0), at - (around[1] ?? 0), true);
+      if (text !== undefined) yield text;
+    } else if (closed !== undefined) {
+      if (element === undefined || element.name !== localName(closed)) refuse("is no well-formed XML");
+      counts.delete(element);
+      element = element?.parent;
+      depth--;
+    } else if (opened !== undefined) {
+      const attributes = new Map<string, XmlText>();
+      const next: XmlElement = {
+        name: localName(opened),
+        attributes,
+        tagEnd: match.index + 1 + opened.length + written.length,
+        parent: element,
+        place: counts.get(element)?.get(localName(opened)) ?? 0,
+      };
+      counted(element, next.name, next.place + 1);
+      const from = match.index + 1 + opened.length;
+      for (const { 0: whole, 1: name = "", 2: double, 3: single = "", index } of written.matchAll(ATTRIBUTE)) {
+        const end = from + index + whole.length - 1;
+        const start = end - (double ?? single).length;
+        const text = { ...writtenIn(xml, start, end, false, refuse), start, end, attribute: name, element: next };
+        attributes.set(name, text);
+        yield text;
+      }
+      if (empty === "/") continue;
+      if (++depth > MOST_DEEP) refuse("nests too deep");
+      element = next;
+    }
+  }
+  if (element !== undefined || xml.slice(at).trim() !== "") refuse("is no well-formed XML");
+}
+
+/** In CDATA and comments nothing stands for anything else. */
+function writtenIn(xml: string, start: number, end: number, plain: boolean, refuse: (why: string) => never): Written {
+  const raw = xml.slice(start, end);
+  if (plain) return { value: raw, keepsValue: true, at: (i) => start + i, write: (text) => text.replaceAll(/--|]]>/g, "- ") };
+  if (raw.includes("<")) refuse("is no well-formed XML");
+  const write = escaped;
+  if (!/&|_x[0-9A-Fa-f]{4}_/.test(raw)) return { value: raw, keepsValue: true, at: (i) => start + i, write };
+  const starts: number[] = [];
+  let value = "";
+  for (const { 0: unit, 1: decimal, 2: hex, 3: name, 4: unitCode, index } of raw.matchAll(UNIT)) {
+    const code = Number.parseInt(decimal ?? hex ?? unitCode ?? "", decimal === undefined ? 16 : 10);
+    const said = Number.isNaN(code)
+      ? name === undefined
+        ? unit
+        : NAMED[name]
+      : code > 0x10ffff
+        ? undefined
+        : String.fromCodePoint(code);
+    if (said === undefined || unit === "&") refuse("has a reference that is not read");
+    for (let i = 0; i < (said ?? "").length; i++) starts.push(start + index);
+    value += said;
+  }
+  return { value, keepsValue: true, at: (i) => starts[i] ?? end, write };
+}
+
+/** A text as it stands in an element or an attribute. */
+export function escaped(text: string): string {
+  return text
+    .replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
