@@ -1,5 +1,5 @@
+import { wildcardEnds } from "@seneschal/kernel";
 import { replicaHeader } from "./replication.ts";
-import { wildcardEnds } from "./wildcards.ts";
 
 /** The actions that a request for an operation is about: each of them must be allowed. */
 export function actionsOf(

@@ -1,11 +1,10 @@
 import { isIP } from "node:net";
 import { decodeJson } from "@seneschal/contract";
 import type { Bucket } from "@seneschal/core/storage";
-import type { JsonObject } from "@seneschal/kernel";
+import { type JsonObject, wildcardEnds } from "@seneschal/kernel";
 import { isKnownAction } from "./actions.ts";
 import { readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
-import { wildcardEnds } from "./wildcards.ts";
 import { childFlag, xmlDocument } from "./xml.ts";
 import { readDocument } from "./xml-documents.ts";
 

@@ -1,6 +1,12 @@
 /**
  * Where in a pattern of `*` (any text) and `?` (any character) one may stand having read all of a text; its length is among them when the
  * pattern fits. Takes time by the product of the lengths, whatever the pattern is.
+ *
+ * @example
+ * ```ts
+ * import { wildcardEnds } from "@seneschal/kernel";
+ * console.log(wildcardEnds("sales.*", "sales.orders").has("sales.*".length)); // true
+ * ```
  */
 export function wildcardEnds(pattern: string, text: string): ReadonlySet<number> {
   // A star may be over as soon as it begins.
