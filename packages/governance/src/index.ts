@@ -16,7 +16,7 @@ export {
   type TableFacts,
   type TaskClassifier,
 } from "./classification/classify-task.ts";
-export { type ColumnReport, classifyColumnValues } from "./classification/column-report.ts";
+export { type ColumnClassifier, type ColumnReport, classifyColumnValues } from "./classification/column-report.ts";
 export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
 export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/configured-recogniser.ts";
 export { CsvSplitter } from "./classification/csv.ts";
@@ -95,8 +95,9 @@ export {
   type ImpactedColumn,
   surerEffect,
 } from "./lineage/column-impact.ts";
+export { type DatasetChange, datasetEvent } from "./lineage/dataset-event.ts";
 export type { LineageWarning } from "./lineage/facets.ts";
-export { DEFAULT_PROPAGATION, LineageGraph, type PropagationPolicy } from "./lineage/graph.ts";
+export { DEFAULT_PROPAGATION, LineageGraph, type PropagationPolicy, type Teller } from "./lineage/graph.ts";
 export {
   LineageHistory,
   type LineageRunRecord,
@@ -163,6 +164,8 @@ export {
   unknownInRule,
 } from "./redaction/rules.ts";
 export { type ColumnRedactor, columnRedactor } from "./redaction/written-values.ts";
+export type { DataSource, SampledColumn, SourceAsset, SourceListing } from "./scan/data-source.ts";
+export { type ScannedAsset, type ScannedColumn, sameSchema, scannedAsset, scannedTier } from "./scan/scanned-asset.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";
 export { splitStatements } from "./sql/split-statements.ts";

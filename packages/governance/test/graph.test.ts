@@ -39,9 +39,9 @@ describe("tier propagation", () => {
               at,
             );
             jobs.set(s.job, [...last.values()]);
-            const live = new Set([...jobs.values()].flat().map((e) => `${e.source}>${e.target}`));
-            for (const key of blocked) if (!live.has(key)) blocked.delete(key);
-          } else if (graph.setBlocked(s.source, s.target, s.blocked)) {
+          } else {
+            // Also of an edge that comes later, or comes back.
+            graph.setBlocked(s.source, s.target, s.blocked);
             blocked[s.blocked ? "add" : "delete"](`${s.source}>${s.target}`);
           }
         }
@@ -57,6 +57,57 @@ describe("tier propagation", () => {
         }
         for (const id of names) if (graph.has(id)) expect([id, graph.effective(id)?.tier]).toEqual([id, expected.get(id)]);
       }),
+    );
+  });
+
+  test("what people, events and scans say holds together in whatever order it came, and what one takes back leaves the rest", () => {
+    const tier = fc.constantFrom(...tiers);
+    const facts = fc.record({
+      id: fc.constantFrom(...names),
+      by: fc.constantFrom("declared" as const, "events" as const, "scan" as const),
+      direct: fc.option(tier, { nil: undefined }),
+      columns: fc.dictionary(fc.constantFrom("mail", "Mail", "__proto__", "id"), fc.option(tier, { nil: undefined })),
+    });
+    const said = fc.uniqueArray(facts, { selector: ({ id, by }) => `${id} ${by}`, maxLength: 12 });
+    const job = { source: "a", target: "b", operation: "x", masking: false };
+    const toldOf = (graph: LineageGraph) =>
+      names.map((id) => [
+        id,
+        graph.info(id)?.direct?.tier,
+        graph.effective(id)?.tier,
+        Object.entries(graph.info(id)?.columns ?? {})
+          .map(([name, { direct }]) => [name, direct?.tier, graph.effective(id, name)?.tier])
+          .sort(),
+      ]);
+    const built = (steps: readonly (typeof facts extends fc.Arbitrary<infer F> ? F | "job" | "block" : never)[]) => {
+      const graph = new LineageGraph();
+      for (const [at, step] of steps.entries()) {
+        if (step === "job") graph.setJobLinks("j", [job], at);
+        else if (step === "block") graph.setBlocked("a", "b", true);
+        else {
+          const { id, by, direct, columns } = step;
+          const of = (one: string | undefined) => (one === undefined ? {} : { direct: { tier: one, tags: [] } });
+          const all = Object.fromEntries(Object.entries(columns).map(([name, one]) => [name, of(one)]));
+          graph.declare({ id, columns: all, ...of(direct) }, at, by);
+        }
+      }
+      return graph;
+    };
+    fc.assert(
+      fc.property(
+        said.chain((all) => {
+          const steps = [...all, "job" as const, "block" as const];
+          return fc.tuple(fc.constant(steps), fc.shuffledSubarray(steps, { minLength: steps.length }), fc.nat({ max: 12 }));
+        }),
+        ([steps, shuffled, back]) => {
+          const graph = built(steps);
+          expect(toldOf(built(shuffled))).toEqual(toldOf(graph));
+          const gone = steps[back % steps.length];
+          if (gone === undefined || gone === "job" || gone === "block") return;
+          graph.undeclare(gone.id, 99, gone.by);
+          expect(toldOf(graph)).toEqual(toldOf(built(steps.filter((step) => step !== gone))));
+        },
+      ),
     );
   });
 

@@ -1,6 +1,7 @@
 import type {
   ClassificationAnswer,
   ClassificationTask,
+  ColumnSample,
   EnforcementTask,
   QueryTask,
   RedactionTask,
@@ -29,16 +30,22 @@ export function writeEnforcement(enforce: QueryTask | EnforcementTask): string {
   return JSON.stringify({ enforce });
 }
 
+/** A column to classify travels as `{ column }`. */
+export function writeColumn(column: Pick<ColumnSample, "name" | "about" | "values">): string {
+  return JSON.stringify({ column });
+}
+
 type Wrapped =
   | { readonly sql: SqlQuestion }
   | { readonly redact: RedactionTask }
+  | { readonly column: ColumnSample }
   | { readonly enforce: QueryTask | EnforcementTask };
 
 /** The task or the question of a message. */
 export function readTask(message: string): ClassificationTask | Wrapped {
   type Written = Omit<ClassificationTask, "tables"> & { readonly tables?: Iterable<readonly [string, object]> };
   const task = JSON.parse(message) as Written | Wrapped;
-  if ("sql" in task || "redact" in task || "enforce" in task) return task;
+  if ("sql" in task || "redact" in task || "enforce" in task || "column" in task) return task;
   const { query, context, tables } = task;
   return tables === undefined ? { query, context } : { query, context, tables: new Map(tables) };
 }

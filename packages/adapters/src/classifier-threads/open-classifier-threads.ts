@@ -1,5 +1,7 @@
 import {
   type ClassificationAnswer,
+  type ColumnClassifier,
+  type ColumnReport,
   type ConfiguredRecogniser,
   type Enforcement,
   governanceError,
@@ -16,7 +18,7 @@ import {
 import { CodedError, checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import type { WorkerPoolState } from "@seneschal/kernel/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
-import { type Refusal, readAnswer, writeEnforcement, writeQuestion, writeRedaction, writeTask } from "./messages.ts";
+import { type Refusal, readAnswer, writeColumn, writeEnforcement, writeQuestion, writeRedaction, writeTask } from "./messages.ts";
 
 /** What the classifiers of all threads have in common: plain data. */
 export interface ClassifierSettings {
@@ -37,7 +39,7 @@ export interface ClassifierThreadsOptions {
 }
 
 /** A classifier whose threads can be looked at. */
-export interface ClassifierThreads extends TaskClassifier, SqlReader, SqlEnforcer, Redactor {
+export interface ClassifierThreads extends TaskClassifier, ColumnClassifier, SqlReader, SqlEnforcer, Redactor {
   state(): WorkerPoolState;
 }
 
@@ -90,6 +92,15 @@ export function openClassifierThreads(options: ClassifierThreadsOptions, setting
         if (isCoded(error, "service_unavailable")) throw error;
         if (isCoded(error, "deadline_exceeded")) return { result: unreadable(settings.policy, "reading it takes too long") };
         throw governanceError("classification_failed", "the text could not be classified", {}, error);
+      }
+    },
+    async classifyColumn(column, owner) {
+      try {
+        return JSON.parse(await pool.run(writeColumn(column), owner)) as ColumnReport;
+      } catch (error) {
+        if (isCoded(error, "service_unavailable")) throw error;
+        if (isCoded(error, "deadline_exceeded")) return unreadable(settings.policy, "reading it takes too long");
+        throw governanceError("classification_failed", "the column could not be classified", {}, error);
       }
     },
     async readSql(question, owner) {

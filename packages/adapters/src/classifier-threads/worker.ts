@@ -1,4 +1,5 @@
 import {
+  classifyColumnValues,
   classifyTask,
   configuredRecogniser,
   DEFAULT_RECOGNISERS,
@@ -29,6 +30,7 @@ serveTasks((message: string) => {
   if ("sql" in task) return writeAnswer(parser === undefined ? null : readLineageSql(parser, task.sql));
   if ("redact" in task) return answered(() => redactTask(task.redact, redaction));
   if ("enforce" in task) return answered(() => enforceTask(parser, task.enforce));
+  if ("column" in task) return JSON.stringify(classifyColumnValues(task.column, policy, options.recognisers));
   return writeAnswer(classifyTask(task, options));
 });
 

@@ -4,6 +4,7 @@ import {
   lowestTier,
   maxTier,
   type Recogniser,
+  type SampledColumn,
   type TierPolicy,
 } from "@seneschal/governance";
 
@@ -39,6 +40,11 @@ export class ColumnSamples {
       this.#columns.set(name, sample);
     }
     return sample;
+  }
+
+  /** What is kept, by column. */
+  sampled(): readonly SampledColumn[] {
+    return [...this.#columns].map(([name, { values }]) => ({ name, values }));
   }
 
   report(about: string, records: number, policy: TierPolicy, recognisers: readonly Recogniser[]): FileReport {

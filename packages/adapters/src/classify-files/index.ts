@@ -2,3 +2,4 @@ export { type ClassifyOptions, type ClassifyProgress, classifyFile, classifyParq
 export type { FileReport } from "./column-samples.ts";
 export type { RandomAccess } from "./parquet/page-cursor.ts";
 export { type FileFormat, formatOf, readRecords } from "./read-records.ts";
+export { type SampleFileOptions, sampleFile, sampleParquet } from "./sample-file.ts";

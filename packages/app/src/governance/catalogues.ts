@@ -13,6 +13,7 @@ import {
   type SqlParser,
   type SqlReading,
   Surroundings,
+  scannedTier,
   type TableFacts,
   type TierPolicy,
   termOf,
@@ -23,6 +24,7 @@ import type { Change, DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument, newestChange } from "../platform/index.ts";
 import { type ApprovalDoc, givenApproval } from "./approvals.ts";
 import { nameInId } from "./document-ids.ts";
+import type { ScannedDoc } from "./sources/types.ts";
 
 /** A registered resource as it is stored. */
 export interface ResourceDoc {
@@ -100,6 +102,7 @@ export class Catalogues {
     const { store } = this.#options;
     for (const [coll, index] of [
       ["resources", "by_org"],
+      ["scanned_assets", "by_source"],
       ["lineage_events", "by_arrival"],
       ["lineage_blocks", "by_org"],
       ["approvals", "by_org"],
@@ -184,6 +187,10 @@ export class Catalogues {
 
 const READERS: Readonly<Record<string, (catalogue: OrganizationCatalogue, key: string, doc: JsonObject | undefined) => void>> = {
   resources: (catalogue, key, doc) => catalogue.register(key, doc as ResourceDoc | undefined),
+  scanned_assets: (catalogue, _, doc) => {
+    // It stays where the source does not have it any more: copies may.
+    if (doc !== undefined) catalogue.scanned(doc as unknown as ScannedDoc);
+  },
   lineage_events: (catalogue, _, doc) => {
     if (doc !== undefined) catalogue.ingest(doc as unknown as LineageEventDoc);
   },
@@ -199,6 +206,8 @@ class OrganizationCatalogue implements DataCatalogue {
   readonly registered = new Map<string, ResourceDoc>();
   readonly intake: LineageIngest;
   readonly #options: CataloguesOptions;
+  /** The columns that each resource's inferred tiers are from. */
+  readonly #named = new Map<string, string>();
 
   constructor(options: CataloguesOptions) {
     this.#options = options;
@@ -216,27 +225,43 @@ class OrganizationCatalogue implements DataCatalogue {
       const gone =
         [...this.registered.values()].find(({ org, resource_id }) => nameInId(org, resource_id) === key)?.resource_id ?? key;
       this.registered.delete(gone);
+      this.#named.delete(this.graph.canonical(gone));
       this.graph.undeclare(gone, 0);
       return;
     }
     const id = doc.resource_id;
     this.registered.set(id, doc);
-    const around = new Surroundings(id, Object.keys(doc.columns));
     const columns = Object.fromEntries(
-      Object.entries(doc.columns).map(([name, column]) => {
-        const direct = column.tier === undefined ? this.#inferred(name, around) : { tier: column.tier, tags: column.tags ?? [] };
-        return [
-          name,
-          { ...(column.type === undefined ? {} : { type: column.type }), ...(direct === undefined ? {} : { direct }) },
-        ];
-      }),
+      Object.entries(doc.columns).map(([name, { type, tier, tags = [] }]) => [
+        name,
+        { ...(type === undefined ? {} : { type }), ...(tier === undefined ? {} : { direct: { tier, tags } }) },
+      ]),
     );
     const at = Date.parse(doc.updated_at);
-    this.graph.declare(
-      { id, columns, owners: doc.owners, ...(doc.tier === null ? {} : { direct: { tier: doc.tier, tags: doc.tags } }) },
-      at,
-    );
-    if (doc.tier === null) this.graph.undeclare(id, at);
+    const direct = doc.tier === null ? {} : { direct: { tier: doc.tier, tags: doc.tags } };
+    this.graph.batch(() => {
+      // What is declared anew replaces what was.
+      this.#named.delete(this.graph.canonical(id));
+      this.graph.undeclare(id, at);
+      this.graph.declare({ id, columns, owners: doc.owners, ...direct }, at);
+      this.#describe(this.graph.canonical(id));
+    });
+  }
+
+  scanned(doc: ScannedDoc): void {
+    const id = doc.resource_id;
+    const at = Date.parse(doc.updated_at);
+    const columns = Object.entries(doc.columns).map(([name, { type, tier, tags = [] }]) => [
+      name,
+      { ...(type === undefined ? {} : { type }), ...(tier === undefined ? {} : { direct: { tier, tags } }) },
+    ]);
+    const direct = scannedTier(this.#options.tiers, doc);
+    this.graph.batch(() => {
+      this.#named.delete(this.graph.canonical(id));
+      this.graph.undeclare(id, at, "scan");
+      this.graph.declare({ id, columns: Object.fromEntries(columns), ...(direct === undefined ? {} : { direct }) }, at, "scan");
+      this.#describe(this.graph.canonical(id));
+    });
   }
 
   approve(id: string, doc: ApprovalDoc | undefined): void {
@@ -248,23 +273,22 @@ class OrganizationCatalogue implements DataCatalogue {
   ingest({ event, arrived_at, sql }: LineageEventDoc): void {
     const at = Date.parse(arrived_at);
     this.intake.add(event, at, sql);
-    for (const id of datasetIds(event)) this.#describe(this.graph.canonical(id), at);
+    for (const id of datasetIds(event)) this.#describe(this.graph.canonical(id));
   }
 
   /** Columns that nobody classified are classified by their names. */
-  #describe(id: string, at: number): void {
-    const info = this.graph.info(id);
-    const around = new Surroundings(id, Object.keys(info?.columns ?? {}));
-    const inferred = Object.entries(info?.columns ?? {}).flatMap(([name, column]) => {
-      const direct = column.direct === undefined ? this.#inferred(name, around) : undefined;
-      return direct === undefined ? [] : [[name, { ...column, direct }] as const];
+  #describe(id: string): void {
+    const names = Object.keys(this.graph.info(id)?.columns ?? {}).sort();
+    // Most events bring no new columns.
+    const key = names.join("\0");
+    if (this.#named.get(id) === key) return;
+    this.#named.set(id, key);
+    const around = new Surroundings(id, names);
+    const inferred = names.flatMap((name) => {
+      const term = termOf(name, around);
+      return term === undefined ? [] : [[name, policyOf(this.#options.tiers, term.entity)] as const];
     });
-    if (inferred.length > 0) this.graph.declare({ id, columns: Object.fromEntries(inferred) }, at);
-  }
-
-  #inferred(column: string, around: Surroundings) {
-    const term = termOf(column, around);
-    return term === undefined ? undefined : policyOf(this.#options.tiers, term.entity);
+    this.graph.infer(id, Object.fromEntries(inferred));
   }
 
   #facts(table: string): TableFacts {

@@ -2,7 +2,9 @@ import { type ClassifierThreads, openClassifierThreads } from "@seneschal/adapte
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import {
+  type ColumnClassifier,
   classifierInThread,
+  classifyColumnValues,
   configuredRecogniser,
   DEFAULT_RECOGNISERS,
   enforceTask,
@@ -26,7 +28,7 @@ export function openClassifier(
   { threads, deadline, recognisers }: GovernanceConfig["classification"],
   policy: TierPolicy,
   sql: SqlParser | undefined,
-): TaskClassifier & SqlReader & SqlEnforcer & Redactor & Partial<Pick<ClassifierThreads, "state">> {
+): TaskClassifier & ColumnClassifier & SqlReader & SqlEnforcer & Redactor & Partial<Pick<ClassifierThreads, "state">> {
   const configured = recognisers.map((recogniser, i) => {
     const built = configuredRecogniser(recogniser);
     if (built === undefined)
@@ -40,6 +42,7 @@ export function openClassifier(
   const all = [...DEFAULT_RECOGNISERS, ...configured];
   return {
     ...classifierInThread({ policy, recognisers: all, ...(sql === undefined ? {} : { sql }) }),
+    classifyColumn: async (column) => classifyColumnValues(column, policy, all),
     readSql: async (question) => (sql === undefined ? null : readLineageSql(sql, question)),
     reads: async (task) => enforceTask(sql, { sql: task.sql, dialect: task.dialect }),
     enforce: async (task) => enforceTask(sql, task),

@@ -48,6 +48,7 @@ import { lineageHandlers } from "./handlers/lineage.ts";
 import { modelHandlers } from "./handlers/models.ts";
 import { redactionHandlers } from "./handlers/redaction.ts";
 import { resourceHandlers } from "./handlers/resources.ts";
+import { sourceHandlers } from "./handlers/sources.ts";
 import { openModels } from "./models/open-models.ts";
 import { handlersOfOneMoment } from "./of-one-moment.ts";
 import { openClassifier } from "./open-classifier.ts";
@@ -55,6 +56,8 @@ import { redactionKeyOf } from "./redaction-key.ts";
 import { answerSealer } from "./seal-answers.ts";
 import type { GovernanceServices } from "./services.ts";
 import type { GovernanceConfig } from "./settings.ts";
+import { openSource } from "./sources/open-source.ts";
+import { openScans, type ScansOptions } from "./sources/scans.ts";
 
 /** The policy that ships. */
 const SHIPPED_POLICY = fileURLToPath(new URL("../../policies/governance.rego", import.meta.url));
@@ -82,6 +85,8 @@ export interface GovernanceOptions {
   readonly config: GovernanceConfig;
   /** Until when every sink that tells decisions has heard all of them; without it decisions are not kept for any. */
   readonly decisionsTold?: (() => number) | undefined;
+  /** How a source of the configuration is reached; by default over the network. */
+  readonly source?: ScansOptions["open"] | undefined;
 }
 
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
@@ -100,6 +105,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     health: "function",
     config: "object",
     decisionsTold: "function?",
+    source: "function?",
   });
   const options = { ...given, store: settled(given.store) };
   const { clock, random, log, metrics, version, background, health, config, sql } = options;
@@ -130,7 +136,24 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   const classifier = openClassifier(config.classification, tiers, sql);
   const pools = (): readonly WorkerPoolState[] => [classifier.state?.() ?? [], options.policy.state?.() ?? []].flat();
   measureWorkers(metrics, pools);
+  const scans = openScans({
+    sources: Object.entries(config.sources).map(([name, settings]) => ({
+      name,
+      org: settings.organization ?? config.organization,
+      settings,
+    })),
+    open: options.source ?? openSource,
+    store,
+    classifier,
+    tiers,
+    clock,
+    random,
+    log,
+    metrics,
+    background,
+  });
   const services: GovernanceServices = {
+    scans,
     config,
     store,
     catalogues,
@@ -162,6 +185,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     ...approvalHandlers,
     ...lineageHandlers,
     ...resourceHandlers,
+    ...sourceHandlers,
     ...auditHandlers,
     ...keyHandlers,
     ...healthHandlers,
@@ -207,9 +231,11 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       { name: "database", check: () => store.count("resources", "by_org", [config.organization]) },
       { name: "cache", check: () => catalogues.at(config.organization) },
       workersCheck(pools),
+      scans.check,
       { name: "policy_engine", check: () => alive(services.policy, clock.now()) },
     ],
     async start() {
+      scans.start();
       const following = background.soon("audit follow", RETRY_MS, () => services.audit.follow());
       running.push(following, background.every("audit checkpoint", config.checkpoint_interval, checkpointAll));
       running.push(background.every("old changes", FORGET_MS, () => forgetChanges(options.store)));
@@ -221,6 +247,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     },
     async stop() {
       unsubscribe();
+      await scans.stop();
       await Promise.all(running.map((step) => step.stop()));
       await background.step("audit checkpoint", checkpointAll);
       catalogues.close();

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@seneschal/kernel";
 import type { IndexSpec, IndexValue } from "@seneschal/kernel/ports";
 import type { StoreSchema } from "@seneschal/kernel/store";
-import { auditSinkCollections, idempotencyCollections } from "../platform/index.ts";
+import { auditSinkCollections, idempotencyCollections, jobCollections } from "../platform/index.ts";
 
 const by = (...fields: readonly string[]): IndexSpec => ({ key: (doc) => fields.map((field) => doc[field] as IndexValue) });
 const event = (doc: JsonObject): JsonObject => doc["event"] as JsonObject;
@@ -12,6 +12,7 @@ export const governanceSchema: StoreSchema = {
     resources: { indexes: { by_org: Object.assign(by("org"), { revision: 2 }) } },
     lineage_events: { indexes: { by_arrival: by("arrived_at") } },
     lineage_blocks: { indexes: { by_org: by("org") } },
+    scanned_assets: { indexes: { by_source: by("org", "source") } },
     approvals: { indexes: { by_org: by("org", "requested_at") } },
     decisions: { indexes: { by_time: by("at") } },
     api_keys: { indexes: { by_org: by("org", "created_at") } },
@@ -19,6 +20,7 @@ export const governanceSchema: StoreSchema = {
     audit_checkpoints: {
       indexes: { by_size: by("stream", "size"), by_seq: { key: (doc) => [(doc["seq"] as number | undefined) ?? 0] } },
     },
+    ...jobCollections,
     ...auditSinkCollections,
     ...idempotencyCollections,
   },

@@ -1,11 +1,12 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
-import type { Redactor, SqlEnforcer, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/governance";
+import type { ColumnClassifier, Redactor, SqlEnforcer, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/governance";
 import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/kernel/ports";
 import type { Health } from "../platform/index.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
 import type { Persons } from "./audit/persons.ts";
 import type { Catalogues } from "./catalogues.ts";
 import type { GovernanceConfig } from "./settings.ts";
+import type { Scans } from "./sources/types.ts";
 
 /** What the handlers of data governance work with. */
 export interface GovernanceServices {
@@ -13,7 +14,8 @@ export interface GovernanceServices {
   readonly store: DocumentStore;
   readonly catalogues: Catalogues;
   /** Whatever reads texts or SQL: no handler has a parser, as the thread that serves would wait for it. */
-  readonly classifier: TaskClassifier & SqlReader & SqlEnforcer & Redactor;
+  readonly classifier: TaskClassifier & ColumnClassifier & SqlReader & SqlEnforcer & Redactor;
+  readonly scans: Scans;
   /** The redaction key of an organisation. */
   readonly redactionKey: (org: string) => Promise<Uint8Array>;
   readonly tiers: TierPolicy;

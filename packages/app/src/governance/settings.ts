@@ -10,6 +10,7 @@ import {
   secret,
   serverSettings,
 } from "../platform/index.ts";
+import { sourcesSetting } from "./sources/settings.ts";
 
 /** The settings of the data-governance service. */
 export const governanceSettings = z.strictObject({
@@ -97,6 +98,8 @@ export const governanceSettings = z.strictObject({
       hold_back: z.int().min(64).max(16_384).default(256),
     })
     .optional(),
+  /** Databases and buckets that are scanned into the catalogue. */
+  sources: sourcesSetting,
   /** Places outside the catalogue that data may go to, by prefix, with the highest tier that they take. */
   destinations: z.array(z.strictObject({ prefix: z.string().min(1).max(1024), accepts_tier: z.string() })).default([]),
   /** Purposes that alternatives may propose. */

@@ -20,6 +20,7 @@ export { duration, parseDuration } from "./config/duration.ts";
 export { type FileContent, file, type NamedFile, namedFiles } from "./config/file.ts";
 export { leaves } from "./config/leaves.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";
+export { s3Bucket } from "./config/s3-bucket.ts";
 export {
   type AuthSettings,
   authSettings,

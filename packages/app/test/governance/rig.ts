@@ -10,7 +10,7 @@ import type { DocumentStore, PolicyEngine } from "@seneschal/kernel/ports";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
 import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";
-import { governanceSchema, governanceSettings, openGovernance } from "../../src/governance/index.ts";
+import { type GovernanceOptions, governanceSchema, governanceSettings, openGovernance } from "../../src/governance/index.ts";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
 import { contractLog } from "../platform/contract-log.ts";
 
@@ -53,6 +53,7 @@ export interface RigOptions {
   readonly sql?: SqlParser;
   /** The file of the key that signs checkpoints; without it a new key. */
   readonly checkpointKey?: string;
+  readonly source?: GovernanceOptions["source"];
 }
 
 const parser = await openSqlParser();
@@ -66,6 +67,7 @@ export async function startRig(
     policy = embeddedPolicyEngine(),
     sql = parser,
     checkpointKey,
+    source,
   }: RigOptions = {},
 ): Promise<Rig> {
   const clock = settableClock(NOON);
@@ -85,7 +87,21 @@ export async function startRig(
     settings: governanceSettings,
     info: governanceInfo,
     build: (own, { random, log, metrics, version, background, health }) =>
-      openGovernance({ store, policy, sql, signer, clock, random, log, metrics, version, background, health, config: own }),
+      openGovernance({
+        store,
+        policy,
+        sql,
+        signer,
+        clock,
+        random,
+        log,
+        metrics,
+        version,
+        background,
+        health,
+        config: own,
+        source,
+      }),
   });
   const contract = contractLog();
   const service = await startService(definition, config, {

@@ -9,6 +9,7 @@ import { keyRoutes } from "./keys.ts";
 import { lineageRoutes } from "./lineage.ts";
 import { modelRoutes } from "./models.ts";
 import { redactionRoutes } from "./redaction.ts";
+import { sourceRoutes } from "./sources.ts";
 
 export { governanceCodes, governanceErrors } from "./errors.ts";
 export { redactionRule } from "./redaction.ts";
@@ -20,6 +21,7 @@ export const governanceContract = contract({
   ...redactionRoutes,
   ...approvalRoutes,
   ...lineageRoutes,
+  ...sourceRoutes,
   ...auditRoutes,
   ...keyRoutes,
   ...healthRoutes,

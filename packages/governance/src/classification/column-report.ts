@@ -20,6 +20,15 @@ export interface ColumnReport {
   readonly reasons: readonly string[];
 }
 
+/** Where columns are classified: in this thread or beside it. */
+export interface ColumnClassifier {
+  /** Rejects as `TaskClassifier.answer` does; what takes too long is of the highest tier. */
+  classifyColumn(
+    column: Pick<ColumnSample, "name" | "about" | "values">,
+    owner: string,
+  ): Promise<Pick<ColumnReport, "tier" | "tags">>;
+}
+
 /** Classifies a column by its name and values: as a whole, and by what single values hold. */
 export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, recognisers: readonly Recogniser[]): ColumnReport {
   checkArgument("column", column, "object");

@@ -20,10 +20,24 @@ interface Edge {
   blocked: boolean;
 }
 
+/** Who says something of a resource: people, over the interface; events of its producers; a scan of where it lies. */
+export type Teller = "declared" | "events" | "scan";
+
+/** What one of them says. */
+interface Facts {
+  readonly direct?: TierTags;
+  readonly columns: ResourceInfo["columns"];
+  readonly owners: readonly string[];
+}
+
 interface Node {
   readonly id: string;
   readonly out: Edge[];
   readonly in: Edge[];
+  /** By who says it, and by which name of the resource. */
+  readonly facts: Map<string, Facts>;
+  /** What the names of columns mean, for those of which nobody says anything. */
+  readonly inferred: Map<string, TierTags>;
   info: ResourceInfo;
   /** Of the resource as a whole. */
   effective: TierTags;
@@ -35,7 +49,7 @@ interface Node {
 }
 
 /**
- * A lineage graph in memory with tiers propagated downstream:
+ * A lineage graph in memory with tiers propagated downstream. What people, events and scans say of a resource is kept apart and holds together: the highest tier with all tags, whoever came last.
  * `effective = max(direct, upstream over edges that are neither blocked nor fully masked)`, tags united, by column where column
  * lineage is known; what nobody classified has the second tier of the scale. A change recomputes the resources downstream of it from their direct tiers, so that what was propagated can also go away, and cycles
  * settle. Holds no clock and does no I/O.
@@ -57,6 +71,8 @@ export class LineageGraph {
   readonly #edges = new Map<string, Edge>();
   readonly #jobs = new Map<string, { readonly timestamp: number; readonly edges: readonly Edge[] }>();
   readonly #aliases = new Map<string, string>();
+  /** Also of edges that are not there at the moment. */
+  readonly #blocked = new Map<string, { readonly source: string; readonly target: string }>();
   readonly #names = new TableNames();
   #stamp = 0;
   #deferred: Set<Node> | undefined;
@@ -113,7 +129,7 @@ export class LineageGraph {
     return node.columns.get(column.toLowerCase()) ?? node.base;
   }
 
-  /** Registers a resource or changes what was declared of it; only named fields change. */
+  /** Registers a resource or changes what `by` says of it; only named fields change, of columns too. */
   declare(
     resource: {
       readonly id: string;
@@ -122,28 +138,50 @@ export class LineageGraph {
       readonly owners?: readonly string[];
     },
     timestamp: number,
+    by: Teller = "declared",
   ): ResourceInfo {
     checkArgument("resource", resource, "object");
     checkArgument("resource.id", resource.id, "string");
     const node = this.#node(resource.id, timestamp);
-    node.info = {
-      ...node.info,
+    const before = node.facts.get(factsKey(by, resource.id)) ?? NOTHING;
+    const columns = Object.entries(resource.columns ?? {}).map(
+      ([name, column]) => [name, { ...before.columns[name], ...column }] as const,
+    );
+    node.facts.set(factsKey(by, resource.id), {
+      ...before,
       ...(resource.direct === undefined ? {} : { direct: resource.direct }),
-      ...(resource.columns === undefined ? {} : { columns: lowered(node.info.columns, resource.columns) }),
+      ...(columns.length === 0 ? {} : { columns: { ...before.columns, ...Object.fromEntries(columns) } }),
       ...(resource.owners === undefined ? {} : { owners: resource.owners }),
-      updatedAt: timestamp,
-      implicit: false,
-    };
+    });
+    this.#tell(node, timestamp);
     this.#refresh([node]);
     return node.info;
   }
 
-  /** Takes a declared tier back; what lineage brings stays. */
-  undeclare(id: string, timestamp: number): void {
+  /** Takes all back that `by` says of a resource; what others say, and what lineage brings, stays. What nobody speaks of is gone. */
+  undeclare(id: string, timestamp: number, by: Teller = "declared"): void {
+    const node = this.#nodes.get(this.canonical(id));
+    if (node === undefined || !node.facts.delete(factsKey(by, id))) return;
+    if (node.facts.size + node.in.length + node.out.length === 0) {
+      this.remove(node.id);
+      return;
+    }
+    this.#tell(node, timestamp);
+    this.#refresh([node]);
+  }
+
+  /** What `by` says of a resource by this name; `undefined`: nothing. */
+  said(id: string, by: Teller): Pick<ResourceInfo, "direct" | "columns" | "owners"> | undefined {
+    return this.#nodes.get(this.canonical(id))?.facts.get(factsKey(by, id));
+  }
+
+  /** What the names of a resource's columns mean: it counts for those that nobody classified. Replaces what was inferred before. */
+  infer(id: string, columns: Readonly<Record<string, TierTags>>): void {
     const node = this.#nodes.get(this.canonical(id));
     if (node === undefined) return;
-    const { direct: _, ...rest } = node.info;
-    node.info = { ...rest, updatedAt: timestamp };
+    node.inferred.clear();
+    for (const [name, means] of Object.entries(columns)) node.inferred.set(name, means);
+    this.#tell(node, node.info.updatedAt);
     this.#refresh([node]);
   }
 
@@ -170,13 +208,9 @@ export class LineageGraph {
     this.#aliases.set(old, target);
     if (node === undefined) return;
     const heir = this.#node(target, timestamp);
-    heir.info = {
-      ...heir.info,
-      ...(heir.info.direct === undefined && node.info.direct !== undefined ? { direct: node.info.direct } : {}),
-      columns: { ...node.info.columns, ...heir.info.columns },
-      owners: [...new Set([...heir.info.owners, ...node.info.owners])],
-      implicit: heir.info.implicit && node.info.implicit,
-    };
+    for (const [key, facts] of node.facts) heir.facts.set(key, facts);
+    for (const [name, means] of node.inferred) if (!heir.inferred.has(name)) heir.inferred.set(name, means);
+    this.#tell(heir, Math.max(heir.info.updatedAt, node.info.updatedAt));
     for (const edge of [...node.in, ...node.out]) {
       this.#unlink(edge);
       const source = edge.source === node ? heir : edge.source;
@@ -184,6 +218,10 @@ export class LineageGraph {
       if (source !== to) for (const link of edge.links) this.#link(source, to, link);
     }
     this.#nodes.delete(old);
+    for (const pair of this.#blocked.values()) {
+      const edge = this.#edges.get(edgeKey(this.canonical(pair.source), this.canonical(pair.target)));
+      if (edge !== undefined) edge.blocked = true;
+    }
     this.#refresh([heir]);
   }
 
@@ -219,8 +257,10 @@ export class LineageGraph {
     return true;
   }
 
-  /** Stops or lets pass the tier over one edge. False when there is no such edge. */
+  /** Stops or lets pass the tier over one edge, also when it comes later or comes back. False when there is no such edge now. */
   setBlocked(source: string, target: string, blocked: boolean): boolean {
+    if (blocked) this.#blocked.set(edgeKey(source, target), { source, target });
+    else this.#blocked.delete(edgeKey(source, target));
     const edge = this.#edges.get(edgeKey(this.canonical(source), this.canonical(target)));
     if (edge === undefined) return false;
     edge.blocked = blocked;
@@ -348,6 +388,8 @@ export class LineageGraph {
       id,
       out: [],
       in: [],
+      facts: new Map(),
+      inferred: new Map(),
       info: { id, columns: {}, owners: [], updatedAt: timestamp, implicit: true },
       effective: unclassified,
       columns: new Map(),
@@ -359,11 +401,39 @@ export class LineageGraph {
     return node;
   }
 
+  /** What all that is said comes to. */
+  #tell(node: Node, timestamp: number): void {
+    const facts = [...node.facts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, said]) => said);
+    let direct: TierTags | undefined;
+    const columns: Record<string, { type?: string; direct?: TierTags }> = {};
+    for (const said of facts) {
+      if (said.direct !== undefined) direct = direct === undefined ? said.direct : joined(direct, said.direct, this.#tiers);
+      for (const [name, column] of Object.entries(said.columns)) {
+        const known = Object.hasOwn(columns, name) ? columns[name] : undefined;
+        const tier =
+          known?.direct === undefined ? column.direct : joined(known.direct, column.direct ?? known.direct, this.#tiers);
+        setOwn(columns, name, { ...known, ...column, ...(tier === undefined ? {} : { direct: tier }) });
+      }
+    }
+    for (const [name, means] of node.inferred) {
+      const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
+      if (column !== undefined && column.direct === undefined) column.direct = means;
+    }
+    node.info = {
+      id: node.id,
+      ...(direct === undefined ? {} : { direct }),
+      columns,
+      owners: [...new Set(facts.flatMap(({ owners }) => owners))],
+      updatedAt: timestamp,
+      implicit: facts.length === 0,
+    };
+  }
+
   #link(source: Node, target: Node, link: Link): Edge {
     const key = edgeKey(source.id, target.id);
     let edge = this.#edges.get(key);
     if (edge === undefined) {
-      edge = { source, target, links: [], blocked: false };
+      edge = { source, target, links: [], blocked: this.#blocked.has(edgeKey(source.id, target.id)) };
       this.#edges.set(key, edge);
       source.out.push(edge);
       target.in.push(edge);
@@ -453,7 +523,11 @@ function reset(node: Node, tiers: Pick<TierPolicy, "tiers">): void {
   const told = Object.entries(node.info.columns).flatMap(([name, column]) =>
     column.direct === undefined ? [] : [[name.toLowerCase(), column.direct] as const],
   );
-  node.columns = new Map(told);
+  node.columns = new Map();
+  for (const [name, column] of told) {
+    const known = node.columns.get(name);
+    node.columns.set(name, known === undefined ? column : joined(known, column, tiers));
+  }
   // Where a column has the declared tier of the whole, the tier is that column's; where none has, any of the others may.
   const explained =
     direct === undefined || told.some(([, column]) => tierRank(tiers, column.tier) >= tierRank(tiers, direct.tier));
@@ -511,8 +585,15 @@ function joined(a: TierTags, b: TierTags, tiers: Pick<TierPolicy, "tiers">): Tie
   return { tier: higher ? b.tier : a.tier, tags: fresh.length === 0 ? a.tags : [...a.tags, ...fresh] };
 }
 
-function lowered(before: ResourceInfo["columns"], after: ResourceInfo["columns"]): ResourceInfo["columns"] {
-  return { ...before, ...after };
+const NOTHING: Facts = { columns: {}, owners: [] };
+
+function factsKey(by: Teller, name: string): string {
+  return `${by}\0${name}`;
+}
+
+/** As a member of its own, whatever its name. */
+function setOwn<V>(record: Record<string, V>, name: string, value: V): void {
+  Object.defineProperty(record, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
 function newest(links: readonly Link[]): Link | undefined {

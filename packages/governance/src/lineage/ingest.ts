@@ -144,18 +144,8 @@ export class LineageIngest {
     if (change?.lifecycleStateChange === "RENAME" && previous !== undefined)
       this.#graph.alias(resourceId(previous.namespace, previous.name), id, time);
     const owners = (facets["ownership"] as z.infer<typeof ownershipFacet> | undefined)?.owners?.map((owner) => owner.name);
-    const known = this.#graph.info(id);
-    const columns = Object.entries(schemaOf(dataset)).map(
-      ([name, column]) => [name, { ...known?.columns[name], ...column }] as const,
-    );
-    this.#graph.declare(
-      {
-        id,
-        ...(columns.length === 0 ? {} : { columns: Object.fromEntries(columns) }),
-        ...(owners === undefined ? {} : { owners }),
-      },
-      time,
-    );
+    const columns = schemaOf(dataset);
+    this.#graph.declare({ id, columns, ...(owners === undefined ? {} : { owners }) }, time, "events");
     this.#tags(id, facets["tags"] as z.infer<typeof tagsFacet> | undefined, time);
     for (const link of (facets["symlinks"] as z.infer<typeof symlinksFacet> | undefined)?.identifiers ?? []) {
       this.#graph.alias(resourceId(link.namespace, link.name), id, time);
@@ -166,10 +156,10 @@ export class LineageIngest {
   #tags(id: string, facet: z.infer<typeof tagsFacet> | undefined, time: number): void {
     const tiers = this.#graph.policy?.tiers ?? ["PUBLIC", "INTERNAL", "CONFIDENTIAL", "PROPRIETARY", "RESTRICTED"];
     if (facet?.tags === undefined) return;
-    const info = this.#graph.info(id);
+    const said = this.#graph.said(id, "events");
     const places = new Map<string | undefined, { tier: string; readonly tags: Set<string> }>();
     for (const { key, value, field } of facet.tags) {
-      const before = field === undefined ? info?.direct : info?.columns[field]?.direct;
+      const before = field === undefined ? said?.direct : said?.columns[field]?.direct;
       const place = places.get(field) ?? { tier: before?.tier ?? tiers[0] ?? "PUBLIC", tags: new Set(before?.tags) };
       places.set(field, place);
       const tier = tiers.find((t) => t === value.toUpperCase());
@@ -179,10 +169,10 @@ export class LineageIngest {
     const columns: Record<string, ResourceInfo["columns"][string]> = {};
     for (const [field, { tier, tags }] of places) {
       const direct = { tier, tags: [...tags] };
-      if (field === undefined) this.#graph.declare({ id, direct }, time);
-      else columns[field] = { ...info?.columns[field], direct };
+      if (field === undefined) this.#graph.declare({ id, direct }, time, "events");
+      else columns[field] = { direct };
     }
-    if (Object.keys(columns).length > 0) this.#graph.declare({ id, columns }, time);
+    if (Object.keys(columns).length > 0) this.#graph.declare({ id, columns }, time, "events");
   }
 
   #links(

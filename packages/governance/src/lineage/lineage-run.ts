@@ -53,7 +53,16 @@ export interface RunEvent {
 
 type Facets = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-const SPEC = "https://openlineage.io/spec";
+export const SPEC = "https://openlineage.io/spec";
+
+/** Facets as a producer writes them, by the file of their schema. */
+export function facetsOf(producer: string) {
+  return (schema: string, body: Readonly<Record<string, unknown>>) => ({
+    _producer: producer,
+    _schemaURL: `${SPEC}/facets/${schema}`,
+    ...body,
+  });
+}
 
 /**
  * The events of one run of a job, valid under OpenLineage 2-0-2 with its facets' schemas. Sends nothing and reads no clock: `time` is in milliseconds, the
@@ -74,11 +83,7 @@ const SPEC = "https://openlineage.io/spec";
 export function lineageRun(options: RunOptions) {
   checkOptions("options", options, { producer: "string", runId: "string", job: "object", parent: "object?" });
   const { producer, runId, job, parent } = options;
-  const facet = (schema: string, body: Readonly<Record<string, unknown>>) => ({
-    _producer: producer,
-    _schemaURL: `${SPEC}/facets/${schema}`,
-    ...body,
-  });
+  const facet = facetsOf(producer);
   const dataset = ({ namespace, name, fields, columnLineage }: RunDataset) => ({
     namespace,
     name,

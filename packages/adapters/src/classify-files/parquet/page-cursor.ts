@@ -6,7 +6,7 @@ export interface RandomAccess {
 }
 
 /** Least that is fetched at once. */
-const FETCH = 1024 * 1024;
+export const FETCH = 1024 * 1024;
 
 /** Walks forward over a part of a file and holds no more than is asked for, or one fetch. */
 export class PageCursor {

@@ -4,7 +4,7 @@ import { getTreePath } from "hyparquet/src/schema.js";
 import { PageTooLarge } from "./check-page.ts";
 import { checkThrift } from "./check-thrift.ts";
 import { type ColumnShape, dictionaryOf, type PageStart, type PageValues, pageStart, valuesOf } from "./decode-page.ts";
-import { PageCursor, type RandomAccess } from "./page-cursor.ts";
+import { FETCH, PageCursor, type RandomAccess } from "./page-cursor.ts";
 
 /** Values of one page of one column. */
 export interface ParquetValues {
@@ -33,18 +33,20 @@ const MAX_HEADER = 1024 * 1024;
 
 /**
  * Streams the values of a Parquet file (format 2.x; plain, dictionary, RLE, delta and split encodings; snappy, gzip, brotli, zstd, lz4) page by page. What a page
- * claims is checked before it is unpacked. Throws `file_invalid` naming the column.
+ * claims is checked before it is unpacked. Of a file of more than `most` bytes the first pages of every column are read, in row groups that are spread over it. Throws `file_invalid`
+ * naming the column.
  */
-export async function* readParquet(file: RandomAccess): AsyncGenerator<ParquetValues> {
-  for await (const { column, values, read, records } of readParquetPages(file))
+export async function* readParquet(file: RandomAccess, most = Number.POSITIVE_INFINITY): AsyncGenerator<ParquetValues> {
+  for await (const { column, values, read, records } of readParquetPages(file, most))
     yield { column, values: textsOf(values), read, records };
 }
 
 /** The same, with values as the file has them. */
-export async function* readParquetPages(file: RandomAccess): AsyncGenerator<ParquetPage> {
+export async function* readParquetPages(file: RandomAccess, most = Number.POSITIVE_INFINITY): AsyncGenerator<ParquetPage> {
   const metadata = await metadataOf(file);
   const { tree, records } = inspected(metadata, file.byteLength);
-  for (const group of metadata.row_groups) {
+  const { groups, each } = sampled(metadata.row_groups, file.byteLength > most ? most : Number.POSITIVE_INFINITY);
+  for (const group of groups) {
     for (const chunk of group.columns) {
       const meta = chunk.meta_data;
       if (meta === undefined || chunk.file_path !== undefined) throw invalid("columns in other files are not read");
@@ -57,8 +59,10 @@ export async function* readParquetPages(file: RandomAccess): AsyncGenerator<Parq
         const to = from + Number(meta.total_compressed_size);
         if (!(from >= 0 && to >= from && to <= file.byteLength)) throw new RangeError("a column outside the file");
         const cursor = new PageCursor(file, from, to);
-        for await (const page of pages(cursor, shape, Number(meta.num_values)))
+        for await (const page of pages(cursor, shape, Number(meta.num_values))) {
           yield Object.assign(page, { column, shape, read: cursor.offset, records });
+          if (cursor.offset - from >= each) break;
+        }
       } catch (cause) {
         if (cause instanceof CodedError) throw cause;
         const why = cause instanceof PageTooLarge ? cause.message : "the column cannot be decoded";
@@ -66,6 +70,15 @@ export async function* readParquetPages(file: RandomAccess): AsyncGenerator<Parq
       }
     }
   }
+}
+
+/** Row groups to read, the first among them, and bytes of each of their columns: a page at least, which is fetched by the mebibyte. */
+function sampled(groups: FileMetaData["row_groups"], most: number) {
+  if (most === Number.POSITIVE_INFINITY) return { groups, each: most };
+  const columns = Math.max(1, groups[0]?.columns.length ?? 0);
+  const step = Math.max(1, Math.ceil((groups.length * columns * FETCH) / most));
+  const chosen = groups.filter((_, i) => i % step === 0);
+  return { groups: chosen, each: most / (Math.max(1, chosen.length) * columns) };
 }
 
 async function* pages(cursor: PageCursor, column: ColumnShape, total: number): AsyncGenerator<PageValues> {

@@ -1,0 +1,53 @@
+import type { SampledColumn } from "@seneschal/governance";
+import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
+import { ColumnSamples } from "./column-samples.ts";
+import type { RandomAccess } from "./parquet/page-cursor.ts";
+import { type FileFormat, readRecords } from "./read-records.ts";
+
+export interface SampleFileOptions {
+  readonly format: FileFormat;
+  /** Values that are kept per column. */
+  readonly samples: number;
+  /** `chunks` end before the file does: the record that they end in is left out. */
+  readonly partial: boolean;
+}
+
+/** Values of every column of a CSV, TSV or JSON Lines text, spread over it. Throws `file_invalid` for a text that is not of the format. */
+export async function sampleFile(chunks: AsyncIterable<string>, options: SampleFileOptions): Promise<readonly SampledColumn[]> {
+  checkArgument("chunks", chunks, "object");
+  checkOptions("options", options, { format: ["csv", "tsv", "jsonl"], samples: "number", partial: "boolean" });
+  const { format, partial } = options;
+  const samples = new ColumnSamples(options.samples);
+  const cut = new CodedError("file_cut", "the file goes on");
+  async function* untilCut(): AsyncGenerator<string> {
+    yield* chunks;
+    if (partial) throw cut;
+  }
+  let records = 0;
+  try {
+    for await (const record of readRecords(untilCut(), format)) {
+      records++;
+      for (const [name, value] of Object.entries(record)) samples.column(name).add(value);
+    }
+  } catch (error) {
+    if (error !== cut) throw error;
+    if (records === 0) throw new CodedError("file_invalid", "its first record is longer than what is read of a file");
+  }
+  return samples.sampled();
+}
+
+/** Values of every column of a Parquet file, of at most about `most` bytes of it. Throws `file_invalid` naming the column that cannot be read. */
+export async function sampleParquet(
+  file: RandomAccess,
+  options: { readonly samples: number; readonly most: number },
+): Promise<readonly SampledColumn[]> {
+  checkArgument("file", file, "object");
+  checkOptions("options", options, { samples: "number", most: "number" });
+  const { readParquet } = await import("./parquet/read-parquet.ts");
+  const samples = new ColumnSamples(options.samples);
+  for await (const { column, values } of readParquet(file, options.most)) {
+    const sample = samples.column(column);
+    for (const value of values) sample.add(value);
+  }
+  return samples.sampled();
+}

@@ -1,0 +1,234 @@
+import { openMemoryStore } from "@seneschal/adapters/memory";
+import type { DataSource, SampledColumn } from "@seneschal/governance";
+import { CodedError } from "@seneschal/kernel";
+import { serve } from "@seneschal/server-fastify";
+import { afterEach, describe, expect, test } from "vitest";
+import { governanceSchema, governanceSettings } from "../../src/governance/index.ts";
+import { type Rig, startRig } from "./rig.ts";
+
+const WAIT = { timeout: 60_000, interval: 20 };
+const SSN = "536-22-8726";
+const shop = { kind: "postgres", host: "db", database: "shop", user: "scanner" };
+const idOf = (table: string) => `postgres://db:5432/shop.public.${table}`;
+
+/** A source in memory; `fails` of a table or of the whole is why it cannot be read. */
+function memorySource() {
+  const tables = new Map<string, { columns: readonly SampledColumn[]; fails?: string; revision?: string }>();
+  const state = {
+    fails: undefined as string | undefined,
+    opened: 0,
+    closed: 0,
+    sampled: 0,
+    held: undefined as Promise<void> | undefined,
+  };
+  const open = async (): Promise<DataSource> => {
+    state.opened++;
+    return {
+      namespace: "postgres://db:5432",
+      async list() {
+        if (state.fails !== undefined) throw new CodedError("source_unavailable", state.fails);
+        const assets = [...tables].map(([name, { revision }]) => ({
+          name: `shop.public.${name}`,
+          kind: "table" as const,
+          ...(revision === undefined ? {} : { revision }),
+        }));
+        return { assets, skipped: 0, truncated: false };
+      },
+      async sample({ name }) {
+        await state.held;
+        state.sampled++;
+        const table = tables.get(name.split(".").at(-1) ?? "");
+        if (table?.fails !== undefined) throw new CodedError("asset_unreadable", table.fails);
+        return table?.columns ?? [];
+      },
+      async close() {
+        state.closed++;
+      },
+    };
+  };
+  return { tables, state, open };
+}
+
+const column = (name: string, type: string, ...values: readonly string[]) => ({ name, type, values });
+
+describe("scans", () => {
+  const rigs: Rig[] = [];
+  afterEach(async () => {
+    for (const rig of rigs.splice(0)) await rig.stop();
+  });
+  const start = async (memory: ReturnType<typeof memorySource>, store = openMemoryStore(governanceSchema)) => {
+    const rig = await startRig(serve, { settings: { sources: { shop } }, store, source: memory.open });
+    rigs.push(rig);
+    return rig;
+  };
+  const ended = async (rig: Rig) => {
+    const newest = async () => (await rig.call("reader", "GET", "/api/v1/sources")).body.sources[0].last_scan;
+    await expect.poll(async () => ["succeeded", "failed", "cancelled"].includes((await newest())?.state), WAIT).toBe(true);
+    return newest();
+  };
+  const scan = async (rig: Rig) => {
+    // The newest is told by when it was asked for.
+    rig.clock.set(rig.clock.now() + 1000);
+    expect((await rig.call("writer", "POST", "/api/v1/sources/shop/scans")).status).toBe(202);
+    return ended(rig);
+  };
+  const resource = (rig: Rig, table: string) => rig.call("reader", "GET", `/api/v1/resources/${encodeURIComponent(idOf(table))}`);
+
+  test("the first one begins by itself and registers tables with their columns; no value is kept, logged or told", async () => {
+    const memory = memorySource();
+    memory.tables.set("people", { columns: [column("ssn", "text", SSN, SSN), column("note", "text", "as ever")] });
+    const rig = await start(memory);
+    const done = await ended(rig);
+    expect(done).toMatchObject({ state: "succeeded", created_by: "schedule", result: { assets: 1, scanned: 1, failed: 0 } });
+    const { body } = await resource(rig, "people");
+    expect(body).toMatchObject({ classification: { tier: "PROPRIETARY" }, declared: null });
+    expect(body.columns).toMatchObject({ ssn: { type: "text", tier: "PROPRIETARY" }, note: { tier: "INTERNAL" } });
+    const kept = await Promise.all([
+      rig.store.list("scanned_assets", "by_source", [], { limit: 100 }),
+      rig.store.list("lineage_events", "by_arrival", [], { limit: 100 }),
+      rig.store.list("jobs", "created", [], { limit: 100 }),
+      rig.store.auditRead(0, 100),
+      rig.call(undefined, "GET", "/metrics"),
+    ]);
+    expect(JSON.stringify(kept)).toContain("people");
+    expect(JSON.stringify(kept)).not.toContain(SSN);
+    expect([memory.state.opened, memory.state.closed]).toEqual([1, 1]);
+  });
+
+  test("a scan never lowers what a person says, nor what an earlier scan found, whichever came first", async () => {
+    const memory = memorySource();
+    memory.tables.set("a", { columns: [column("x", "text", "plain")] });
+    memory.tables.set("b", { columns: [column("ssn", "text", SSN)] });
+    const rig = await start(memory);
+    await ended(rig);
+    const declare = (table: string, body: object) =>
+      rig.call("writer", "PUT", `/api/v1/resources/${encodeURIComponent(idOf(table))}`, body);
+    await declare("a", { columns: { x: { tier: "RESTRICTED" } } });
+    await declare("b", { tier: "PUBLIC", columns: { ssn: { tier: "PUBLIC" } } });
+    memory.tables.set("b", { columns: [column("ssn", "text", "none")] });
+    await scan(rig);
+    for (const seen of [rig, await start(memory, rig.store)]) {
+      expect((await resource(seen, "a")).body.columns.x.tier).toBe("RESTRICTED");
+      expect((await resource(seen, "b")).body.columns.ssn.tier).toBe("PROPRIETARY");
+    }
+    // Nor does a declaration that is taken back take the scan's back.
+    await rig.call("writer", "DELETE", `/api/v1/resources/${encodeURIComponent(idOf("b"))}`);
+    expect((await resource(rig, "b")).body.classification.tier).toBe("PROPRIETARY");
+  });
+
+  test("what cannot be read is of the highest tier until it was read, and seen in the scan, the metrics and the health", async () => {
+    const memory = memorySource();
+    memory.tables.set("secret", { columns: [column("x", "text", "plain")], fails: "the role may not read it" });
+    const rig = await start(memory);
+    const done = await ended(rig);
+    expect(done.result).toMatchObject({
+      failed: 1,
+      failures: [{ resource_id: idOf("secret"), reason: "the role may not read it" }],
+    });
+    expect((await resource(rig, "secret")).body.classification.tier).toBe("RESTRICTED");
+    expect((await rig.call(undefined, "GET", "/health")).body.status).toBe("degraded");
+    expect((await rig.call(undefined, "GET", "/ready")).status).toBe(200);
+    const metrics = async () => (await rig.call(undefined, "GET", "/metrics")).body;
+    expect(await metrics()).toMatch(/_source_failing\{source="shop"\} 1/);
+    memory.tables.set("secret", { columns: [column("x", "text", "plain")] });
+    await scan(rig);
+    expect((await resource(rig, "secret")).body.classification.tier).toBe("INTERNAL");
+    expect(await metrics()).toMatch(/_source_failing\{source="shop"\} 0/);
+    memory.state.fails = "no connection";
+    expect(await scan(rig)).toMatchObject({ state: "failed", error: "no connection" });
+    expect((await resource(rig, "secret")).body.classification.tier).toBe("INTERNAL");
+    expect(await metrics()).toMatch(/_source_failing\{source="shop"\} 1/);
+  });
+
+  test("columns that come, change and go, and tables that are dropped, are changes of the schema", async () => {
+    const memory = memorySource();
+    memory.tables.set("orders", { columns: [column("id", "int"), column("note", "text")] });
+    const rig = await start(memory);
+    await ended(rig);
+    const changes = async () =>
+      (await rig.call("reader", "GET", `/api/v1/lineage/${encodeURIComponent(idOf("orders"))}/schema-changes`)).body;
+    memory.tables.set("orders", { columns: [column("id", "bigint"), column("mail", "text")] });
+    await scan(rig);
+    expect(await changes()).toMatchObject({
+      added: [{ column: "mail", type: "text" }],
+      removed: [{ column: "note", type: "text" }],
+      retyped: [{ column: "id", from: "int", to: "bigint" }],
+    });
+    memory.tables.delete("orders");
+    expect((await scan(rig)).result).toMatchObject({ assets: 0, dropped: 1 });
+    expect((await changes()).removed.map((one: { column: string }) => one.column)).toEqual(["id", "note"]);
+    expect((await scan(rig)).result).toMatchObject({ assets: 0, dropped: 0 });
+    const events = await rig.store.list("lineage_events", "by_arrival", [], { limit: 100 });
+    expect(events.items).toHaveLength(3);
+  });
+
+  test("what has not changed is not read again", async () => {
+    const memory = memorySource();
+    memory.tables.set("a", { columns: [column("x", "text")], revision: "1" });
+    const rig = await start(memory);
+    await ended(rig);
+    expect((await scan(rig)).result).toMatchObject({ scanned: 0, unchanged: 1 });
+    memory.tables.set("a", { columns: [column("x", "text")], revision: "2" });
+    expect((await scan(rig)).result).toMatchObject({ scanned: 1, unchanged: 0 });
+    expect(memory.state.sampled).toBe(2);
+  });
+
+  test("a scan that has not ended keeps others from beginning, and ends when it is cancelled", async () => {
+    const memory = memorySource();
+    for (const name of ["a", "b"]) memory.tables.set(name, { columns: [column("x", "text")] });
+    let release = (): void => undefined;
+    memory.state.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const rig = await start(memory);
+    const [running] = (await rig.call("reader", "GET", "/api/v1/sources/shop/scans")).body.scans;
+    expect((await rig.call("writer", "POST", "/api/v1/sources/shop/scans")).status).toBe(409);
+    const path = `/api/v1/sources/shop/scans/${running.id}`;
+    expect((await rig.call("writer", "DELETE", path)).status).toBe(202);
+    release();
+    expect((await ended(rig)).state).toBe("cancelled");
+    expect((await rig.call("writer", "DELETE", path)).status).toBe(409);
+    expect((await rig.call("reader", "GET", path)).body).toMatchObject({ id: running.id, source: "shop", result: null });
+  });
+
+  test("of two processes on one store one scans, and when it is due again either does", async () => {
+    const memory = memorySource();
+    memory.tables.set("a", { columns: [column("x", "text")] });
+    const one = await start(memory);
+    const two = await start(memory, one.store);
+    await ended(one);
+    await ended(two);
+    expect(memory.state.opened).toBe(1);
+    expect((await two.call("reader", "GET", "/api/v1/sources/shop/scans")).body.total).toBe(1);
+    expect((await resource(two, "a")).status).toBe(200);
+  });
+
+  test("other organisations, and keys without the scope, have no source", async () => {
+    const rig = await start(memorySource());
+    await ended(rig);
+    expect((await rig.call("other", "GET", "/api/v1/sources")).body).toEqual({ sources: [], count: 0 });
+    expect((await rig.call("other", "POST", "/api/v1/sources/shop/scans")).status).toBe(404);
+    expect((await rig.call("other", "GET", "/api/v1/sources/shop/scans")).status).toBe(404);
+    expect((await rig.call("reader", "POST", "/api/v1/sources/shop/scans")).status).toBe(403);
+    expect((await rig.call("judge", "GET", "/api/v1/sources")).status).toBe(403);
+    expect((await rig.call(undefined, "GET", "/api/v1/sources")).status).toBe(401);
+    expect((await rig.call("reader", "GET", "/api/v1/sources/shop/scans/none")).status).toBe(404);
+  });
+});
+
+describe("settings of sources", () => {
+  const refused = (source: object) =>
+    governanceSettings.safeParse({ sources: { shop: source } }).error?.issues[0]?.path.join(".");
+  const lake = { kind: "s3", endpoint: "https://s3.example", bucket: "lake", access_key: "k", secret_key_file: "f" };
+
+  test("a database or bucket elsewhere is reached over TLS alone, and no secret stands in an address", () => {
+    expect(refused(shop)).toBeUndefined();
+    expect(refused(lake)).toBeUndefined();
+    expect(refused({ ...shop, tls: "off" })).toBe("sources.shop.tls");
+    expect(refused({ ...shop, host: "127.0.0.1", tls: "off" })).toBeUndefined();
+    expect(refused({ ...lake, endpoint: "http://s3.example" })).toBe("sources.shop.endpoint");
+    expect(refused({ ...lake, endpoint: "https://user:word@s3.example" })).toBe("sources.shop.endpoint");
+    expect(refused({ ...shop, password: "word" })).toBe("sources.shop");
+    expect(refused({ ...shop, schedule: "1s" })).toBe("sources.shop.schedule");
+  });
+});

@@ -1,0 +1,69 @@
+import { checkArgument } from "@seneschal/kernel";
+import type { ColumnReport } from "../classification/column-report.ts";
+import { highestTier, lowestTier, maxTier, type TierPolicy } from "../classification/tiers.ts";
+import type { TierTags } from "../lineage/types.ts";
+import type { SampledColumn } from "./data-source.ts";
+
+/** What scans know of one asset; no value of it. */
+export interface ScannedAsset {
+  /** Tier and tags are absent where nothing was found: that is no proof that nothing is there. */
+  readonly columns: Readonly<
+    Record<string, { readonly type?: string; readonly tier?: string; readonly tags?: readonly string[] }>
+  >;
+  /** Nobody could ever read it: it may be anything. */
+  readonly unread: boolean;
+  /** Of the source, when it was read. */
+  readonly revision?: string;
+  /** The source does not have it any more. */
+  readonly gone: boolean;
+}
+
+/** A column as it was sampled, and what the classifier says of it. */
+export type ScannedColumn = Pick<SampledColumn, "name" | "type"> & Pick<ColumnReport, "tier" | "tags">;
+
+/**
+ * What is known of an asset after a scan. `read`: what the scan saw, `undefined` when the asset could not be read. A scan looks at samples, so that it takes nothing back: a
+ * column keeps the highest tier and all tags that any scan found, as long as it is there. What could not be read stays as it was, and is of the highest tier when no scan ever read it.
+ *
+ * @example
+ * ```ts
+ * import { DEFAULT_TIER_POLICY, scannedAsset } from "@seneschal/governance";
+ * const first = scannedAsset(DEFAULT_TIER_POLICY, undefined, [{ name: "note", tier: "RESTRICTED", tags: ["PHI"] }]);
+ * const again = scannedAsset(DEFAULT_TIER_POLICY, first, [{ name: "note", tier: "PUBLIC", tags: [] }]);
+ * console.log(again.columns["note"]?.tier); // RESTRICTED
+ * ```
+ */
+export function scannedAsset(
+  policy: TierPolicy,
+  before: ScannedAsset | undefined,
+  read: readonly ScannedColumn[] | undefined,
+  revision?: string,
+): ScannedAsset {
+  checkArgument("policy", policy, "object");
+  if (read === undefined) return { columns: {}, unread: true, ...before, gone: false };
+  const columns = new Map<string, ScannedAsset["columns"][string]>();
+  for (const { name, type, tier, tags } of read) {
+    const known = before !== undefined && Object.hasOwn(before.columns, name) ? before.columns[name] : undefined;
+    const highest = maxTier(policy, tier, known?.tier ?? lowestTier(policy));
+    const all = [...new Set([...(known?.tags ?? []), ...tags])];
+    const found = highest !== lowestTier(policy) || all.length > 0;
+    columns.set(name, { ...(type === undefined ? {} : { type }), ...(found ? { tier: highest, tags: all } : {}) });
+  }
+  return { columns: Object.fromEntries(columns), unread: false, gone: false, ...(revision === undefined ? {} : { revision }) };
+}
+
+/** What a scan declares of a resource as a whole. */
+export function scannedTier(policy: Pick<TierPolicy, "tiers">, { unread }: ScannedAsset): TierTags | undefined {
+  return unread ? { tier: highestTier(policy), tags: [] } : undefined;
+}
+
+/** Whether two have the same columns, of the same types. */
+export function sameSchema(a: ScannedAsset["columns"], b: ScannedAsset["columns"]): boolean {
+  const text = (columns: ScannedAsset["columns"]) =>
+    JSON.stringify(
+      Object.entries(columns)
+        .map(([name, { type = null }]) => [name, type])
+        .sort(),
+    );
+  return text(a) === text(b);
+}
