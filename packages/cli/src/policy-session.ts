@@ -39,7 +39,8 @@ interface OwnModule {
 
 /** The words of a session. */
 const SESSION_HELP = `<query>            the value or the solutions of a query: data.authz.allow, x := [1, 2][_]
-<rule>             defines a rule in the current package: limit := 3, big if input.n > limit
+<rule>             defines a rule in the current package: limit := 3, big if input.n > limit;
+                   a complete rule with := takes the place of an earlier one
 input := <term>    gives another input
 package <path>     goes to a package; its rules are seen by their names
 import <path>      imports into the current package
@@ -116,7 +117,7 @@ export class PolicySession {
         return this.#unset(rest);
       case "deps":
         return this.#attempt(() => {
-          const { base, virtual } = this.#policy.dependencies(rest);
+          const { base, virtual } = this.#policy.dependencies(rest, this.#place());
           return { kind: "value", value: { base, virtual } };
         });
       case "explain": {
@@ -174,7 +175,10 @@ export class PolicySession {
     const { module, problems: others } = parseModule({ name: "repl", source: `package repl; ${text}` });
     if (module !== undefined && module.rules.length > 0 && module.imports.length === 0) {
       const names = [...new Set(module.rules.map(({ head }) => head.ref[0].name))];
-      return { run: () => this.#define(names, text) };
+      const whole = module.rules.flatMap(({ head: { ref, args, operator } }) =>
+        ref.length === 1 && args === undefined && operator === ":=" ? [ref[0].name] : [],
+      );
+      return { run: () => this.#define(names, new Set(whole), text) };
     }
     // an assignment to a pattern is a query
     if (body !== undefined) return { run: () => this.#ask(text, false) };
@@ -184,9 +188,15 @@ export class PolicySession {
     return { problems: query !== undefined && (rule === undefined || rows(query) >= rows(rule)) ? problems : others };
   }
 
-  #define(names: readonly string[], text: string): SessionAnswer {
-    this.#change((own) => void own.rules.push({ names, text }));
-    return { kind: "told", text: `rule ${names.join(", ")} defined in package ${this.#package}` };
+  /** Rules that are given `whole`, as `limit := 3`, take the place of those of that name, as in OPA's REPL; others join them. */
+  #define(names: readonly string[], whole: ReadonlySet<string>, text: string): SessionAnswer {
+    let replaced = false;
+    this.#change((own) => {
+      const kept = own.rules.filter((rule) => !rule.names.some((name) => whole.has(name)));
+      replaced = kept.length < own.rules.length;
+      own.rules.splice(0, own.rules.length, ...kept, { names, text });
+    });
+    return { kind: "told", text: `rule ${names.join(", ")} ${replaced ? "re-defined" : "defined"} in package ${this.#package}` };
   }
 
   /** Changes what the session has in the current package, if everything still compiles. */
@@ -217,11 +227,14 @@ export class PolicySession {
     return { kind: "nothing" };
   }
 
+  /** Where a query is read: by the names of the current package and its imports. */
+  #place(): { readonly package: string; readonly imports: readonly string[] } {
+    return { package: this.#package, imports: this.#modules.get(this.#package)?.imports ?? [] };
+  }
+
   #ask(text: string, isTerm: boolean): SessionAnswer {
-    const own = this.#modules.get(this.#package);
     const asked = isTerm ? `${VALUE} := ${text.trim()}` : text;
-    const place = { package: this.#package, imports: own?.imports ?? [] };
-    const answer = this.#policy.query(asked, this.#input, { ...this.#parts.settings(), ...place });
+    const answer = this.#policy.query(asked, this.#input, { ...this.#parts.settings(), ...this.#place() });
     if (answer.kind === "error") return answer;
     const rows = answer.bindings.map((row) =>
       Object.fromEntries(Object.entries(row).map(([name, value]) => [name === VALUE ? "value" : name, value])),

@@ -40,12 +40,42 @@ describe("a policy session", () => {
     expect(s.enter("default open := false").kind).toBe("told");
     expect(s.enter("[big, twice(limit), open]")).toEqual({ kind: "value", value: [[5], 6, false] });
     expect(s.enter("data.repl.limit")).toEqual({ kind: "value", value: 3 });
-    expect(s.enter("limit := 4").kind).toBe("told");
-    expect(s.enter("limit")).toMatchObject({ kind: "error", code: "eval_conflict_error" });
     expect(s.enter("unset big")).toEqual({ kind: "nothing" });
     expect(s.enter("unset limit")).toMatchObject({ kind: "nothing" });
     expect(s.enter("limit")).toMatchObject({ kind: "error", code: "rego_unsafe_var_error" });
     expect(s.enter("unset limit")).toMatchObject({ kind: "error", code: "not_found" });
+  });
+
+  it("takes a complete rule with := in the place of all of its name, as OPA's REPL does, and others beside them", () => {
+    const s = session();
+    expect(s.enter("x := 1")).toEqual({ kind: "told", text: "rule x defined in package repl" });
+    expect(s.enter("x := 2")).toEqual({ kind: "told", text: "rule x re-defined in package repl" });
+    expect(s.enter("x")).toEqual({ kind: "value", value: 2 });
+    s.enter("default a := false");
+    expect(s.enter("a := true if 1 == 2")).toEqual({ kind: "told", text: "rule a re-defined in package repl" });
+    expect(s.enter("a")).toEqual({ kind: "undefined" });
+    s.enter("default b := false");
+    expect(s.enter("b if 1 == 1")).toEqual({ kind: "told", text: "rule b defined in package repl" });
+    expect(s.enter("b")).toEqual({ kind: "value", value: true });
+    s.enter("f(1) := 10");
+    s.enter("f(2) := 20");
+    expect(s.enter("[f(1), f(2)]")).toEqual({ kind: "value", value: [10, 20] });
+    expect(s.enter("x := unknown(1)")).toMatchObject({ kind: "error" });
+    expect(s.enter("x")).toEqual({ kind: "value", value: 2 });
+  });
+
+  it("reads what deps asks about by the names of the package and its imports", () => {
+    const s = session();
+    s.enter("import data.authz as a");
+    s.enter("mine if a.allow");
+    expect(s.enter("deps a.allow")).toMatchObject({ value: { virtual: ["data.authz.allow"] } });
+    expect(s.enter("deps mine")).toMatchObject({ value: { virtual: ["data.authz.allow", "data.repl.mine"] } });
+  });
+
+  it("tells of a number that JSON cannot hold that it cannot be told", () => {
+    for (const number of ["1e400", "-1e400", "1e400 + 0.5", "[1e400]"])
+      expect([number, session().enter(number)]).toMatchObject([number, { kind: "error", code: "eval_limit_error" }]);
+    expect(session().enter("1e400 > 1e300")).toEqual({ kind: "value", value: true });
   });
 
   it("keeps nothing of a rule that does not compile", () => {

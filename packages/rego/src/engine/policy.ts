@@ -35,12 +35,15 @@ export interface EvaluateOptions extends Host {
 }
 
 /** Where a query stands: it reads names as a module of that package with those imports does. */
-export interface QueryOptions extends EvaluateOptions {
+/** Where a query is read: as one of a module of this package, with these imports. */
+export interface QueryPlace {
   /** Without `data`: `authz.roles`. */
   readonly package?: string;
   /** Such as `data.authz` or `data.authz as a`. */
   readonly imports?: readonly string[];
 }
+
+export interface QueryOptions extends EvaluateOptions, QueryPlace {}
 
 export interface Explanation {
   readonly result: Result;
@@ -250,11 +253,8 @@ export class Policy {
    * the query does not compile.
    */
   query(query: string, input?: unknown, options: QueryOptions = {}): Solutions {
-    const { package: name, imports = [], ...rest } = options;
-    const compiled = this.#compileQuery(
-      query,
-      name === undefined ? "" : [`package ${name}`, ...imports.map((of) => `import ${of}`)].join("; "),
-    );
+    const { package: _, imports: __, ...rest } = options;
+    const compiled = this.#compileQuery(query, headerOf(options));
     return this.#guarded(input, rest, (c): Solutions => {
       const bindings: Record<string, unknown>[] = [];
       const f: Frame = new Array(compiled.frame.size);
@@ -284,13 +284,15 @@ export class Policy {
    * console.log(base, virtual); // [ 'input.user.roles' ] [ 'data.p.allow', 'data.p.is_admin' ]
    * ```
    */
-  dependencies(query: string): Dependencies {
-    this.#compileQuery(query);
+  dependencies(query: string, place: QueryPlace = {}): Dependencies {
+    const header = headerOf(place);
+    this.#compileQuery(query, header);
     const { root, builtins, modules } = this.#compiled;
     const { report } = reporter();
     const lowererOf = (module?: Module) => new Lowerer(module, root, builtins, report, () => ({ own: {}, chain: [] }));
     const lowerers = new Map(modules.map((module) => [module, lowererOf(module)]));
-    const { statements } = lowererOf().lowerQuery(parseQuery(query).body ?? []);
+    const module = header === "" ? undefined : parseModule({ name: "query", source: header }).module;
+    const { statements } = lowererOf(module).lowerQuery(parseQuery(query).body ?? []);
     return dependenciesOf(statements, root, ({ rules, fallback }) =>
       [...rules, ...(fallback === undefined ? [] : [fallback])].map(({ module, rule }) =>
         (lowerers.get(module) as Lowerer).lowerRule(rule),
@@ -378,3 +380,7 @@ export class Policy {
 }
 
 const EMPTY = Object.freeze({});
+
+function headerOf({ package: name, imports = [] }: QueryPlace): string {
+  return name === undefined ? "" : [`package ${name}`, ...imports.map((of) => `import ${of}`)].join("; ");
+}

@@ -140,7 +140,7 @@ export function setOwn(map: Record<string, Value>, key: string, value: Value): v
 
 /**
  * A value as plain JSON: sets become arrays in Rego order, keys that are no strings their JSON text, numbers doubles
- * (`exact` keeps integers beyond 2^53 and fractions that no double prints as the engine holds them). Throws a limit error above the output budget.
+ * (`exact` keeps integers beyond 2^53 and fractions that no double prints as the engine holds them). Throws a limit error above the output budget, and for a number that no double is as large as.
  */
 export function toJson(value: Value, exact = false): unknown {
   if (typeof value === "boolean" || typeof value === "number" || value === null) return value;
@@ -165,14 +165,14 @@ class Conversion {
       case "string":
         return this.#text(v);
       case "bigint":
-        return this.#exact ? v : Number(v);
+        return this.#exact ? v : this.#double(Number(v));
       case "object":
         break;
       default:
         return v;
     }
     if (v === null) return null;
-    if (v instanceof Decimal) return this.#exact ? v : toDouble(v);
+    if (v instanceof Decimal) return this.#exact ? v : this.#double(toDouble(v));
     if (isArray(v)) return v.map((item) => this.convert(item, depth + 1));
     if (v instanceof RegoSet) return v.sorted().map((item) => this.convert(item, depth + 1));
     const out: Record<string, Value> = {};
@@ -180,6 +180,13 @@ class Conversion {
       setOwn(out, this.#text(keyText(key)), this.convert(getKey(v, key) as Value, depth + 1) as Value);
     }
     return out satisfies PlainObject;
+  }
+
+  /** JSON has no infinity: as `null` a number would pass for nothing at all. */
+  #double(value: number): number {
+    if (!Number.isFinite(value))
+      throw new EvaluationError("eval_limit_error", "a number of the result is larger than a double can be");
+    return value;
   }
 
   #text(text: string): string {
