@@ -108,6 +108,16 @@ export {
 } from "./lineage/history.ts";
 export { LineageIngest } from "./lineage/ingest.ts";
 export {
+  applyLineageDiff,
+  type Differences,
+  type LineageDiff,
+  type LineageSnapshot,
+  lineageDiff,
+  lineageSnapshot,
+  type SnapshotColumn,
+  type SnapshotResource,
+} from "./lineage/lineage-diff.ts";
+export {
   lineageRun,
   type RunDataset,
   type RunEvent,

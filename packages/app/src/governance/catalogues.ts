@@ -6,6 +6,8 @@ import {
   type KnownResource,
   LineageGraph,
   LineageIngest,
+  type LineageSnapshot,
+  lineageSnapshot,
   mergedResource,
   type PropagationPolicy,
   policyOf,
@@ -24,7 +26,9 @@ import type { Change, DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument, newestChange } from "../platform/index.ts";
 import { type ApprovalDoc, givenApproval } from "./approvals.ts";
 import { nameInId } from "./document-ids.ts";
+import { lostRace } from "./fault.ts";
 import type { ScannedDoc } from "./sources/types.ts";
+import { versionsOf } from "./versions.ts";
 
 /** A registered resource as it is stored. */
 export interface ResourceDoc {
@@ -68,6 +72,8 @@ export interface CataloguesOptions {
 }
 
 const PAGE = 1000;
+/** Catalogues of other moments that are made at a time. */
+const REPLAYS = 2;
 
 /**
  * The data catalogue of every organisation (resources, columns, approvals, lineage), in memory, built from the store and kept in step with it: also with what other processes
@@ -77,6 +83,7 @@ export class Catalogues {
   readonly #options: CataloguesOptions;
   readonly #catalogues = new Map<string, OrganizationCatalogue>();
   #seq = 0;
+  #replaying = 0;
   #behind = true;
   #turn: Promise<void> = Promise.resolve();
   #unsubscribe: (() => void) | undefined;
@@ -130,6 +137,25 @@ export class Catalogues {
     if (this.#options.store.capabilities.subscribe === "poll") this.#behind = true;
     if (this.#behind) await this.#catchUp();
     return this.#catalogue(org);
+  }
+
+  /** The organisation's catalogue as it was at two moments, the second not before the first. Throws `service_unavailable` while others ask for as much. */
+  async between(org: string, from: number, to: number): Promise<readonly [LineageSnapshot, LineageSnapshot]> {
+    if (this.#replaying >= REPLAYS) throw lostRace();
+    this.#replaying++;
+    try {
+      const catalogue = new OrganizationCatalogue(this.#options);
+      let then: LineageSnapshot | undefined;
+      for await (const { at, coll, key, doc } of versionsOf(this.#options.store, org, to)) {
+        if (at > from) then ??= lineageSnapshot(catalogue.graph);
+        READERS[coll]?.(catalogue, key, doc);
+        await nextTurn();
+      }
+      const later = lineageSnapshot(catalogue.graph);
+      return [then ?? later, later];
+    } finally {
+      this.#replaying--;
+    }
   }
 
   #catalogue(org: string): OrganizationCatalogue {

@@ -13,6 +13,7 @@ export const governanceSchema: StoreSchema = {
     lineage_events: { indexes: { by_arrival: by("arrived_at") } },
     lineage_blocks: { indexes: { by_org: by("org") } },
     scanned_assets: { indexes: { by_source: by("org", "source") } },
+    catalogue_versions: { indexes: { by_org: by("org", "at"), by_key: by("org", "coll", "key") } },
     approvals: { indexes: { by_org: by("org", "requested_at") } },
     decisions: { indexes: { by_time: by("at") } },
     api_keys: { indexes: { by_org: by("org", "created_at") } },

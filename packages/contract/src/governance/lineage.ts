@@ -21,6 +21,10 @@ const RUN_STATES = ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"] as
 const columnType = z.strictObject({ column: z.string(), type: z.string().nullable() });
 const effect = z.enum(["breaks", "retyped", "recomputed", "rows", "unknown"]);
 
+const snapshotResource = z.strictObject({ resource_id: z.string(), classification, owners: z.array(z.string()) });
+const differences = <T extends z.ZodType>(one: T) =>
+  z.strictObject({ added: z.array(one), removed: z.array(one), changed: z.array(z.strictObject({ from: one, to: one })) });
+
 /** Lineage and the resources it is about. */
 export const lineageRoutes = {
   getLineage: {
@@ -144,6 +148,31 @@ export const lineageRoutes = {
       count: z.int(),
       total: z.int(),
     }),
+    extension: true,
+  },
+  getLineageDiff: {
+    method: "GET",
+    tag: "lineage",
+    auth: "principal",
+    action: "lineage:read",
+    path: "/api/v1/lineage-diff",
+    summary: "What became of the catalogue between two moments: resources, columns, edges, tiers",
+    query: z
+      .strictObject({ from: timeParam(), to: timeParam().optional(), limit: limitParam(1000) })
+      .refine(({ from, to }) => to === undefined || from <= to, { path: ["to"], message: "expected a time not before from" }),
+    status: 200,
+    reply: z
+      .strictObject({
+        from: time,
+        to: time,
+        resources: differences(snapshotResource),
+        columns: differences(
+          z.strictObject({ resource_id: z.string(), column: z.string(), type: z.string().nullable(), classification }),
+        ),
+        edges: differences(edge),
+        truncated: z.boolean(),
+      })
+      .meta({ id: "LineageDiff" }),
     extension: true,
   },
   viewLineage: {

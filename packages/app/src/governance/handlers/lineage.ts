@@ -5,11 +5,15 @@ import type { GovernanceContract } from "@seneschal/contract/governance";
 import {
   type ColumnEffect,
   columnImpact,
+  type Differences,
   type LineageWarning,
+  lineageDiff,
   MAX_LINEAGE_SQL,
   readLineageEvent,
+  type SnapshotColumn,
   schemaChanges,
   surerEffect,
+  type TierTags,
   type Visit,
 } from "@seneschal/governance";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
@@ -19,6 +23,7 @@ import type { DataCatalogue, LineageEventDoc } from "../catalogues.ts";
 import { documentId } from "../document-ids.ts";
 import { lostRace, noSuchColumn, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
+import { versionPut } from "../versions.ts";
 import { lineageAsset, lineagePage } from "../view/lineage-page.ts";
 import { NOBODY, whoOf } from "../who.ts";
 
@@ -30,6 +35,7 @@ type Routes = Pick<
   | "getColumnImpact"
   | "getSchemaChanges"
   | "listLineageRuns"
+  | "getLineageDiff"
   | "viewLineage"
   | "lineageAsset"
   | "ingestLineage"
@@ -148,6 +154,48 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
     return { runs, count: runs.length, total: all.length };
   },
 
+  async getLineageDiff({ catalogues }, { principal, query, now }) {
+    const { from, to = now, limit } = query;
+    const [then, later] = await catalogues.between(principal.org, from, to);
+    const { resources, columns, edges } = lineageDiff(then, later);
+    let truncated = false;
+    const first = <T>(all: readonly T[]): readonly T[] => {
+      if (all.length > limit) truncated = true;
+      return all.slice(0, limit);
+    };
+    const told = <T, V>({ added, removed, changed }: Differences<T>, view: (one: T) => V) => ({
+      added: first(added).map(view),
+      removed: first(removed).map(view),
+      changed: first(changed).map((one) => ({ from: view(one.from), to: view(one.to) })),
+    });
+    type Column = SnapshotColumn & { readonly resource: string };
+    const all: { added: Column[]; removed: Column[]; changed: { from: Column; to: Column }[] } = {
+      added: [],
+      removed: [],
+      changed: [],
+    };
+    for (const [resource, { added, removed, changed }] of columns) {
+      all.added.push(...added.map((one) => ({ ...one, resource })));
+      all.removed.push(...removed.map((one) => ({ ...one, resource })));
+      all.changed.push(...changed.map((one) => ({ from: { ...one.from, resource }, to: { ...one.to, resource } })));
+    }
+    const iso = (time: number): string => new Date(time).toISOString();
+    const classified = ({ tier, tags }: TierTags) => ({ tier, tags: [...tags] });
+    return {
+      from: iso(from),
+      to: iso(to),
+      resources: told(resources, (one) => ({ resource_id: one.id, classification: classified(one), owners: [...one.owners] })),
+      columns: told(all, (one) => ({
+        resource_id: one.resource,
+        column: one.name,
+        type: one.type,
+        classification: classified(one),
+      })),
+      edges: told(edges, (one) => ({ ...one, jobs: [...one.jobs], columns: one.columns.map((c) => ({ ...c })) })),
+      truncated,
+    };
+  },
+
   async viewLineage({ catalogues, tiers }, { principal, params, query, request }) {
     const catalogue = await catalogues.at(principal?.org ?? NOBODY);
     const lineage = lineageOf(catalogue, params.resource_id, query.direction, query.depth, 1000);
@@ -205,7 +253,10 @@ export const lineageHandlers: Handlers<Routes, GovernanceServices> = {
     const doc: JsonObject = { org, source, target, blocked };
     const result = await store.commit({
       commitId: randomUUID(),
-      puts: [{ coll: "lineage_blocks", id: documentId(org, source, target), doc }],
+      puts: [
+        { coll: "lineage_blocks", id: documentId(org, source, target), doc },
+        versionPut("lineage_blocks", documentId(org, source, target), doc, input.now),
+      ],
       audit: [
         auditOf(whoOf(input), {
           operation: blocked ? "LINEAGE_BLOCK" : "LINEAGE_UNBLOCK",

@@ -8,6 +8,7 @@ import type { DataCatalogue, ResourceDoc } from "../catalogues.ts";
 import { documentId } from "../document-ids.ts";
 import { invalid, lostRace, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
+import { versionPut } from "../versions.ts";
 import { whoOf } from "../who.ts";
 
 type Routes = Pick<GovernanceContract, "putResource" | "getResource" | "listResources" | "deleteResource">;
@@ -40,9 +41,11 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
       accepts_tier: body.accepts_tier ?? null,
       updated_at: new Date(now).toISOString(),
     };
+    const id = documentId(principal.org, params.resource_id);
+    const put = { coll: "resources", id, doc: doc as unknown as JsonObject };
     const result = await store.commit({
       commitId: randomUUID(),
-      puts: [{ coll: "resources", id: documentId(principal.org, params.resource_id), doc: doc as unknown as JsonObject }],
+      puts: [put, versionPut("resources", id, put.doc, now)],
       audit: [
         auditOf(whoOf(input), {
           operation: "RESOURCE_REGISTER",
@@ -83,6 +86,7 @@ export const resourceHandlers: Handlers<Routes, GovernanceServices> = {
     if (stored === undefined) throw notFound(params.resource_id);
     const result = await store.commit({
       commitId: randomUUID(),
+      puts: [versionPut("resources", id, null, input.now)],
       dels: [{ coll: "resources", id, ifVersion: stored.version }],
       audit: [
         auditOf(whoOf(input), {

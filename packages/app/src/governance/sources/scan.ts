@@ -20,6 +20,7 @@ import { auditOf } from "../audit/event.ts";
 import type { LineageEventDoc } from "../catalogues.ts";
 import { documentId } from "../document-ids.ts";
 import { lostRace } from "../fault.ts";
+import { versionPut } from "../versions.ts";
 import type { ScannedDoc } from "./types.ts";
 
 interface Known {
@@ -160,6 +161,7 @@ export async function scanSource(
         commitId: randomUUID(),
         puts: [
           { coll: "scanned_assets", id, doc: doc as unknown as JsonObject, ifVersion: before?.version ?? 0 },
+          versionPut("scanned_assets", id, doc as unknown as JsonObject, at),
           ...(told ? [{ coll: "lineage_events", id: event_id, ifVersion: 0, doc: eventDoc as unknown as JsonObject }] : []),
         ],
         audit: [audit],
