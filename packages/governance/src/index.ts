@@ -174,8 +174,14 @@ export {
   unknownInRule,
 } from "./redaction/rules.ts";
 export { type ColumnRedactor, columnRedactor } from "./redaction/written-values.ts";
-export type { DataSource, SampledColumn, SourceAsset, SourceListing } from "./scan/data-source.ts";
-export { type ScannedAsset, type ScannedColumn, sameSchema, scannedAsset, scannedTier } from "./scan/scanned-asset.ts";
+export {
+  type SampledColumn,
+  type ScannedAsset,
+  type ScannedColumn,
+  sameSchema,
+  scannedAsset,
+  scannedTier,
+} from "./scan/scanned-asset.ts";
 export { analyseSql } from "./sql/analyse.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";
 export { splitStatements } from "./sql/split-statements.ts";

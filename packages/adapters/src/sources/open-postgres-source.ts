@@ -1,7 +1,8 @@
-import type { DataSource, SampledColumn, SourceAsset } from "@seneschal/governance";
+import type { SampledColumn } from "@seneschal/governance";
 import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type pg from "pg";
 import { backEnd } from "../back-end.ts";
+import type { DataSource, SourceAsset } from "./data-source.ts";
 import { inScope, type SourceScope, unavailable, unreadableAsset } from "./source-scope.ts";
 
 const postgres = backEnd<typeof pg>("pg");

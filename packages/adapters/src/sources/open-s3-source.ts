@@ -1,8 +1,8 @@
 import { Agent } from "node:https";
-import type { DataSource, SourceAsset } from "@seneschal/governance";
 import { checkOptions, isCoded } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
 import { formatOf, sampleFile, sampleParquet } from "../classify-files/index.ts";
+import type { DataSource, SourceAsset } from "./data-source.ts";
 import { inScope, type SourceScope, unavailable, unreadableAsset } from "./source-scope.ts";
 
 /** A bucket to scan. */

@@ -1,5 +1,6 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
-import type { DataSource, SampledColumn } from "@seneschal/governance";
+import type { DataSource } from "@seneschal/adapters/sources";
+import type { SampledColumn } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 import { serve } from "@seneschal/server-fastify";
 import { afterEach, describe, expect, test } from "vitest";

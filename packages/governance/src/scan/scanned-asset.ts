@@ -2,7 +2,13 @@ import { checkArgument } from "@seneschal/kernel";
 import type { ColumnReport } from "../classification/column-report.ts";
 import { highestTier, lowestTier, maxTier, type TierPolicy } from "../classification/tiers.ts";
 import type { TierTags } from "../lineage/types.ts";
-import type { SampledColumn } from "./data-source.ts";
+
+/** Values of a column, and its type where its source has types. */
+export interface SampledColumn {
+  readonly name: string;
+  readonly type?: string;
+  readonly values: readonly string[];
+}
 
 /** What scans know of one asset; no value of it. */
 export interface ScannedAsset {

@@ -1,6 +1,5 @@
 import { readText } from "@seneschal/adapters/files";
-import { openPostgresSource, openS3Source } from "@seneschal/adapters/sources";
-import type { DataSource } from "@seneschal/governance";
+import { type DataSource, openPostgresSource, openS3Source } from "@seneschal/adapters/sources";
 import { CodedError } from "@seneschal/kernel";
 import type { SourceSettings } from "./settings.ts";
 

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { DataSource, SourceAsset } from "@seneschal/adapters/sources";
 import {
   type ColumnClassifier,
-  type DataSource,
   datasetEvent,
   resourceId,
   type SampledColumn,
   type ScannedAsset,
   type ScannedColumn,
-  type SourceAsset,
   sameSchema,
   scannedAsset,
   type TierPolicy,

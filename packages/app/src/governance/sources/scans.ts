@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
+import type { DataSource } from "@seneschal/adapters/sources";
 import { isOver, type Job } from "@seneschal/core/jobs";
-import type { ColumnClassifier, DataSource, TierPolicy } from "@seneschal/governance";
+import type { ColumnClassifier, TierPolicy } from "@seneschal/governance";
 import type { Clock, DocumentStore, Random } from "@seneschal/kernel/ports";
 import { Gauge } from "prom-client";
 import { type Background, openJobs, type Stoppable } from "../../platform/index.ts";

@@ -1,3 +1,5 @@
+import type { SampledColumn } from "@seneschal/governance";
+
 /** A table, view or file of a {@link DataSource}. */
 export interface SourceAsset {
   /** Within the namespace of the source. */
@@ -5,13 +7,6 @@ export interface SourceAsset {
   readonly kind: "table" | "view" | "file";
   /** What reads as before while this is as it was; absent where nobody can tell. */
   readonly revision?: string;
-}
-
-/** Values of a column, and its type where the source has types. */
-export interface SampledColumn {
-  readonly name: string;
-  readonly type?: string;
-  readonly values: readonly string[];
 }
 
 /** What is there to be scanned. */
