@@ -133,8 +133,9 @@ export class Catalogues {
   }
 
   async at(org: string): Promise<DataCatalogue> {
-    // A store that only polls may not have heard yet of what another process wrote.
-    if (this.#options.store.capabilities.subscribe === "poll") this.#behind = true;
+    // What another process wrote may not have been heard of yet, nor, where a server tells, what this one did.
+    const { multiProcess, subscribe } = this.#options.store.capabilities;
+    if (multiProcess || subscribe === "poll") this.#behind = true;
     if (this.#behind) await this.#catchUp();
     return this.#catalogue(org);
   }
