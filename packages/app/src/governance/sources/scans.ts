@@ -73,7 +73,7 @@ export function openScans(options: ScansOptions): Scans {
   const draft: Scans["draft"] = (source, by) =>
     jobs.draft({ kind: "scan", params: { source: source.name }, created_by: by, owner: scanOwner(source) });
 
-  const wake = (): void => void background.step("scans", jobs.tick);
+  const wake = (): void => void background.step("jobs", jobs.tick);
 
   async function schedule(): Promise<void> {
     for (const source of sources) {
