@@ -1,3 +1,5 @@
+import { checkArgument } from "./argument.ts";
+
 /**
  * Where in a pattern of `*` (any text) and `?` (any character) one may stand having read all of a text; its length is among them when the
  * pattern fits. Takes time by the product of the lengths, whatever the pattern is.
@@ -9,6 +11,8 @@
  * ```
  */
 export function wildcardEnds(pattern: string, text: string): ReadonlySet<number> {
+  checkArgument("pattern", pattern, "string");
+  checkArgument("text", text, "string");
   // A star may be over as soon as it begins.
   const settle = (at: Iterable<number>) => {
     const all = new Set<number>();

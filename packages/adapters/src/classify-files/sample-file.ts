@@ -14,8 +14,8 @@ export interface SampleFileOptions {
 
 /** Values of every column of a CSV, TSV or JSON Lines text, spread over it. Throws `file_invalid` for a text that is not of the format. */
 export async function sampleFile(chunks: AsyncIterable<string>, options: SampleFileOptions): Promise<readonly SampledColumn[]> {
-  checkArgument("chunks", chunks, "object");
   checkOptions("options", options, { format: ["csv", "tsv", "jsonl"], samples: "number", partial: "boolean" });
+  checkArgument("chunks", chunks, "object");
   const { format, partial } = options;
   const samples = new ColumnSamples(options.samples);
   const cut = new CodedError("file_cut", "the file goes on");
@@ -41,8 +41,8 @@ export async function sampleParquet(
   file: RandomAccess,
   options: { readonly samples: number; readonly most: number },
 ): Promise<readonly SampledColumn[]> {
-  checkArgument("file", file, "object");
   checkOptions("options", options, { samples: "number", most: "number" });
+  checkArgument("file", file, "object");
   const { readParquet } = await import("./parquet/read-parquet.ts");
   const samples = new ColumnSamples(options.samples);
   for await (const { column, values } of readParquet(file, options.most)) {

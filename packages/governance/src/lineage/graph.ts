@@ -177,6 +177,7 @@ export class LineageGraph {
 
   /** What the names of a resource's columns mean: it counts for those that nobody classified. Replaces what was inferred before. */
   infer(id: string, columns: Readonly<Record<string, TierTags>>): void {
+    checkArgument("columns", columns, "object");
     const node = this.#nodes.get(this.canonical(id));
     if (node === undefined) return;
     node.inferred.clear();

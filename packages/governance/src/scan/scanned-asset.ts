@@ -46,6 +46,7 @@ export function scannedAsset(
   revision?: string,
 ): ScannedAsset {
   checkArgument("policy", policy, "object");
+  if (read !== undefined) checkArgument("read", read, "array");
   if (read === undefined) return { columns: {}, unread: true, ...before, gone: false };
   const columns = new Map<string, ScannedAsset["columns"][string]>();
   for (const { name, type, tier, tags } of read) {
@@ -59,12 +60,16 @@ export function scannedAsset(
 }
 
 /** What a scan declares of a resource as a whole. */
-export function scannedTier(policy: Pick<TierPolicy, "tiers">, { unread }: ScannedAsset): TierTags | undefined {
-  return unread ? { tier: highestTier(policy), tags: [] } : undefined;
+export function scannedTier(policy: Pick<TierPolicy, "tiers">, asset: Pick<ScannedAsset, "unread">): TierTags | undefined {
+  checkArgument("policy", policy, "object");
+  checkArgument("asset", asset, "object");
+  return asset.unread ? { tier: highestTier(policy), tags: [] } : undefined;
 }
 
 /** Whether two have the same columns, of the same types. */
 export function sameSchema(a: ScannedAsset["columns"], b: ScannedAsset["columns"]): boolean {
+  checkArgument("a", a, "object");
+  checkArgument("b", b, "object");
   const text = (columns: ScannedAsset["columns"]) =>
     JSON.stringify(
       Object.entries(columns)
