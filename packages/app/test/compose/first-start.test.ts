@@ -6,6 +6,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { systemRandom } from "@seneschal/adapters/system";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
+import { serveByProcesses } from "@seneschal/server-node";
 import { serveS3 } from "@seneschal/server-s3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bootstrapInstance } from "../../src/compose/bootstrap-instance.ts";
@@ -40,6 +41,7 @@ const bootstrap = (config: ProcessConfig, more: object = {}) =>
 describe.each([
   ["fastify", fastify],
   ["express", express],
+  ["processes in front", serveByProcesses(2)],
 ] as const)("the first start, on %s", (_, serve) => {
   it("trusts the certificates of its own CA from the first moment, whatever else it is told to trust", async () => {
     const corporate = join(dir, "corporate.pem");

@@ -6,6 +6,7 @@ import { mtlsFetch } from "@seneschal/adapters/http";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
+import { serveByProcesses } from "@seneschal/server-node";
 import { serveS3 } from "@seneschal/server-s3";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { bootstrapInstance } from "../../src/compose/bootstrap-instance.ts";
@@ -80,6 +81,7 @@ function shown(port: number): Promise<string> {
 describe.each([
   ["fastify", fastify],
   ["express", express],
+  ["processes in front", serveByProcesses(2)],
 ] as const)("a reload, on %s", (_, serve) => {
   it("under load shows the new certificate to new connections, and fails no request", async () => {
     const { first, port, admin, process } = await start(serve);
