@@ -36,8 +36,8 @@ export interface LoadedGateways {
   readonly certificate: string;
   /** Answers that no document explains, plaintexts that are not what was sealed. */
   readonly wrong: readonly string[];
-  /** Calls without an answer, by gateway. */
-  readonly unanswered: readonly [number, number];
+  /** Why calls got no answer, by gateway: what became of each was asked of the other one. */
+  readonly unanswered: readonly [string[], string[]];
   /** Ends a gateway and starts it again, from another checkout where one is named. */
   again(at: 0 | 1, signal: NodeJS.Signals, checkout?: string): Promise<void>;
   /** Measures for so long what they can, then asks half of that, until the end. */
@@ -105,7 +105,7 @@ export async function startLoadedGateways(checkout?: string): Promise<LoadedGate
 
     const counts = new Map<string, number>();
     const wrong: string[] = [];
-    const unanswered: [number, number] = [0, 0];
+    const unanswered: [string[], string[]] = [[], []];
     const times: number[] = [];
     // biome-ignore lint/suspicious/noExplicitAny: replies of every shape
     type Body = any;
@@ -123,9 +123,9 @@ export async function startLoadedGateways(checkout?: string): Promise<LoadedGate
             signal: AbortSignal.timeout(60_000),
           })
           .then(async (response) => ({ response, text: await response.text() }))
-          .catch(() => undefined);
-        if (answer === undefined) {
-          unanswered[at] += 1;
+          .catch((error: Error & { readonly cause?: unknown }) => String(error.cause ?? error));
+        if (typeof answer === "string") {
+          unanswered[at].push(answer);
           await wait(20);
           continue;
         }
@@ -221,7 +221,8 @@ export async function startLoadedGateways(checkout?: string): Promise<LoadedGate
         await clients;
         const sorted = [...times].sort((a, b) => a - b);
         const [p50, p99] = [0.5, 0.99].map((share) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0));
-        const calls = { most: Math.round(most), sealed, workspaces: workspaces.length, unanswered, p50, p99 };
+        const lost = unanswered.map(({ length }) => length);
+        const calls = { most: Math.round(most), sealed, workspaces: workspaces.length, unanswered: lost, p50, p99 };
         return { ...calls, ...Object.fromEntries(counts) };
       },
       async verify() {
