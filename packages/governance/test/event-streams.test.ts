@@ -110,3 +110,10 @@ test("of a value in parts no mask leaves a part", () => {
   const { text } = redactEvents("data: card 4111 1111 11\n\ndata: 11 1111 ok\n\n", { ...options, rules });
   expect(text).toBe("data: card **** **** **\n\ndata: ** **** ok\n\n");
 });
+
+test("work grows with a stream, and not with its square: JSON that is deep, in many lines, or cut into many events", () => {
+  const deep = `data: ${"[1,".repeat(30_000)}${"]".repeat(30_000)}\n\n`;
+  const lines = `data: [\n${"data: 1,\n".repeat(30_000)}data: 1]\n\n`;
+  const many = 'data: {"a":"b"}\n\n'.repeat(10_000);
+  for (const given of [deep.replaceAll(",]", "]"), lines, many]) expect(redactEvents(given, options).text).toBe(given);
+});

@@ -30,6 +30,8 @@ interface EventTexts {
 
 /** A channel is over when so many events say nothing in it. */
 const HOLD_BACK = 256;
+/** What stands in more objects and lists goes on in no other event. */
+const MOST_DEEP = 32;
 /** What is held at most, in characters. */
 const MOST_HELD = 16 << 20;
 
@@ -184,15 +186,14 @@ function readTexts(text: string, options: RedactionOptions): EventTexts {
       }
       continue;
     }
-    /** Where a place in the data stands: no text or number of JSON reaches over lines. */
+    /** Where the lines begin in the data. */
+    const begins: number[] = [];
+    for (const [i, line] of lines.entries()) begins.push(i === 0 ? 0 : (begins[i - 1] ?? 0) + (lines[i - 1] ?? line).length + 1);
+    let line = 0;
+    /** Where a place in the data stands: no text or number of JSON reaches over lines, and they are asked for in their order. */
     const at = (index: number): number => {
-      let offset = index;
-      for (const [i, { start }] of event.data.entries()) {
-        const length = lines[i]?.length ?? 0;
-        if (offset <= length) return start + offset;
-        offset -= length + 1;
-      }
-      return event.end;
+      while ((begins[line + 1] ?? Infinity) <= index) line++;
+      return (event.data[line]?.start ?? 0) + index - (begins[line] ?? 0);
     };
     walkJson(
       data,
@@ -204,7 +205,7 @@ function readTexts(text: string, options: RedactionOptions): EventTexts {
         others.push(pieces);
         return nameLeft(pieces);
       },
-      ({ token, index, name, about, path }) => {
+      ({ token, index, name, about, depth, path }) => {
         const under = named(options, name, about);
         const start = at(index);
         if (!token.startsWith('"')) {
@@ -213,8 +214,8 @@ function readTexts(text: string, options: RedactionOptions): EventTexts {
           const pieces = jsonNumber(token, start, start + token.length, under);
           if (pieces.length === 0) clean.add(number);
           others.push(pieces);
-        } else if (under.whole !== undefined) others.push(piecesOf(text, jsonString(token, start), under));
-        else add(JSON.stringify([event.name, placeOf(path, json.value)]), under, number, jsonString(token, start));
+        } else if (under.whole !== undefined || depth > MOST_DEEP) others.push(piecesOf(text, jsonString(token, start), under));
+        else add(JSON.stringify([event.name, placeOf(path(), json.value)]), under, number, jsonString(token, start));
       },
     );
   }

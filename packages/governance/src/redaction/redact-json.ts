@@ -11,8 +11,10 @@ export interface JsonLeaf {
   /** Of the member that it is the value of, and of the one around that. */
   readonly name: string;
   readonly about: string;
+  /** How many objects and lists it stands in. */
+  readonly depth: number;
   /** Members and places in lists from the outermost on. */
-  readonly path: readonly string[];
+  path(): readonly string[];
 }
 
 /** Walks JSON that is known to be some. `name` says what is left of the name of a member. */
@@ -39,7 +41,15 @@ export function walkJson(text: string, name: (token: string, index: number) => s
     else if (isName && token.startsWith('"')) {
       current = name(token, index);
       if (inside !== undefined) inside.key = JSON.parse(token) as string;
-    } else leaf({ token, index, name: current, about: inside?.name ?? "", path: around.map(({ key }) => key) });
+    } else
+      leaf({
+        token,
+        index,
+        name: current,
+        about: inside?.name ?? "",
+        depth: around.length,
+        path: () => around.map(({ key }) => key),
+      });
   }
 }
 

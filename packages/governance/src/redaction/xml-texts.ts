@@ -25,7 +25,7 @@ export interface XmlText extends Written {
 const NAME = "[\\p{L}_][\\p{L}\\p{N}\\p{M}.:_-]*";
 const MARKUP = new RegExp(
   `<\\?[\\s\\S]*?\\?>|<!--[\\s\\S]*?-->|<!\\[CDATA\\[[\\s\\S]*?\\]\\]>|</(${NAME})\\s*>|<(${NAME})((?:\\s+${NAME}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
-  "gu",
+  "yu",
 );
 const ATTRIBUTE = new RegExp(`(${NAME})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, "gu");
 /** A reference, a character as Office Open XML escapes it (ECMA-376, ST_Xstring), or a unit that stands for itself. */
@@ -56,7 +56,9 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
     start === end || (xml.slice(start, end).trim() === "" && element?.name !== "t")
       ? undefined
       : { ...writtenIn(xml, start, end, plain, refuse), start, end, element };
-  for (const match of xml.matchAll(MARKUP)) {
+  for (let next = xml.indexOf("<"); next >= 0; next = xml.indexOf("<", at)) {
+    MARKUP.lastIndex = next;
+    const match = MARKUP.exec(xml) ?? refuse("is no well-formed XML");
     const between = textIn(at, match.index);
     if (between !== undefined) {
       if (element === undefined && xml.slice(at, match.index).trim() !== "\ufeff") refuse("is no well-formed XML");
