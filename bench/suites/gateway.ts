@@ -1,5 +1,6 @@
 import { createCipheriv, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
@@ -13,9 +14,11 @@ import {
   verifyRecords,
 } from "@seneschal/app/gateway";
 import { pooledRandom } from "@seneschal/app/platform";
-import { contract, endpoints } from "@seneschal/contract";
+import { contract, endpoints, type RunningServer } from "@seneschal/contract";
 import { bindRecord, sealRecord } from "@seneschal/crypto";
 import { CompactRange, checkpointText, signNote } from "@seneschal/crypto/merkle";
+import { serve } from "@seneschal/server-fastify";
+import { serveByProcesses } from "@seneschal/server-node";
 import * as z from "zod";
 import { type Bench, type BenchResult, quantile, rate, rateAsync } from "../bench.ts";
 import { benchCollections, benchWorkspace, openBenchGateway, openBenchServer } from "../gateway-server.ts";
@@ -205,6 +208,54 @@ const besideVault: Bench = {
   },
 };
 
+/** One process alone and the same one behind others, in turns: the machine is not equally fast from one second to the next. */
+const processes: Bench = {
+  name: "gateway processes",
+  async run() {
+    const count = Math.max(1, availableParallelism() - 2);
+    const behind: RunningServer[] = [];
+    const server = await openBenchServer(undefined, async (dispatch, options) => {
+      behind.push(await serveByProcesses(count)(dispatch, { ...options, port: 0 }));
+      return serve(dispatch, options);
+    });
+    const workspace = `/api/v1/workspaces/${server.workspace}`;
+    const body = JSON.stringify({ plaintext: Buffer.from(KIB).toString("base64"), context: { purpose: "bench" } });
+    const results: BenchResult[] = [];
+    try {
+      for (const [name, call] of [
+        ["encrypt-1KiB", { method: "POST", path: `${workspace}/encrypt`, body }],
+        ["get-workspace", { method: "GET", path: workspace }],
+      ] as const) {
+        const rounds: (readonly [alone: number, behind: number])[] = [];
+        while (rounds.length < 9) {
+          const alone = await server.load({ ...call, milliseconds: 3000 });
+          const split = await server.load({ ...call, milliseconds: 3000, port: behind[0]?.port ?? 0 });
+          rounds.push([alone.perSecond, split.perSecond]);
+        }
+        const middle = (of: (round: (typeof rounds)[0]) => number): number => {
+          return quantile(
+            rounds.map(of).sort((a, b) => a - b),
+            0.5,
+          );
+        };
+        results.push({
+          name: `gateway/${name}-https-behind-${count}`,
+          value: middle(([, split]) => split),
+          unit: "/s",
+          peer: "one process",
+          peerValue: middle(([alone]) => alone),
+          ratio: middle(([alone, split]) => split / alone),
+          bar: ">= 1.2",
+        });
+      }
+      return results;
+    } finally {
+      await behind[0]?.close();
+      await server.close();
+    }
+  },
+};
+
 const audit: Bench = {
   name: "gateway audit",
   async run() {
@@ -300,4 +351,4 @@ async function* pages(count: number): AsyncGenerator<readonly AuditRecord[]> {
   for (let i = 1; i <= count; i += 1000) yield Array.from({ length: Math.min(1000, count - i + 1) }, (_, at) => record(i + at));
 }
 
-export const benches: readonly Bench[] = [inProcess, overHttps, besideVault, audit];
+export const benches: readonly Bench[] = [inProcess, overHttps, processes, besideVault, audit];
