@@ -22,7 +22,7 @@ export interface Listener {
 }
 
 /** A server that is handed its connections. */
-export interface AdoptingServer extends Pick<RunningServer, "setSecureContext" | "destroySockets" | "close"> {
+interface AdoptingServer extends Pick<RunningServer, "setSecureContext" | "destroySockets" | "close"> {
   /** Takes a connection over, of which nothing was read. */
   connection(socket: Socket): void;
 }

@@ -26,7 +26,7 @@ interface Place {
 type Frame = readonly Uint8Array[];
 
 /** A stored frame. */
-export interface StoredFrame {
+interface StoredFrame {
   readonly header: Buffer;
   readonly payload: Uint8Array;
 }

@@ -115,7 +115,7 @@ export function encodeExtensions(e: CertificateExtensions, emptySubject: boolean
   return out;
 }
 
-export function encodeAltNames(names: readonly SubjectAltName[]): Uint8Array {
+function encodeAltNames(names: readonly SubjectAltName[]): Uint8Array {
   return sequence(
     ...names.map(({ kind, value }) => {
       if (value === "" || value.includes("\0")) throw cryptoError("x509_invalid", `subject alternative name ${kind} is empty`);

@@ -127,7 +127,7 @@ function writtenIn(xml: string, start: number, end: number, plain: boolean, refu
 }
 
 /** A text as it stands in an element or an attribute. */
-export function escaped(text: string): string {
+function escaped(text: string): string {
   return text
     .replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, "_x005F_")
     .replaceAll("&", "&amp;")
