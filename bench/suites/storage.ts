@@ -22,12 +22,14 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
 import { openAuthorisation } from "@seneschal/app/platform";
-import { createCredentials, openS3, openStorageNode, storageSchema } from "@seneschal/app/storage";
+import { createCredentials, openNfs, openS3, openStorageNode, storageSchema, storageSettings } from "@seneschal/app/storage";
+import { serveNfs } from "@seneschal/server-nfs";
 import { serveS3 } from "@seneschal/server-s3";
 import { ownAddress } from "../../tools/own-address.ts";
-import { type Bench, type BenchResult, rate } from "../bench.ts";
+import { type Bench, type BenchResult, quantile, rate } from "../bench.ts";
 import { runClient } from "../run-client.ts";
 import type { S3Load, S3LoadReport } from "../s3-client.ts";
+import type { StreamReport } from "../stream-client.ts";
 
 const clients = 16;
 const operator = { id: "bench", source: "bench" };
@@ -225,6 +227,62 @@ async function s3(): Promise<readonly BenchResult[]> {
   return results;
 }
 
+/** One file of `STREAM_MB` (1024) MiB written and read by NFS, and an object of that size by S3, on the same node in turns. */
+async function nfs(): Promise<readonly BenchResult[]> {
+  const megabytes = Number(process.env["STREAM_MB"] ?? 1024);
+  const directory = await mkdtemp(join(tmpdir(), "seneschal-bench-"));
+  const { node, store, keys, gateway } = await openNode(directory);
+  (await makeBucket(gateway.url, keys, "bench")).client.destroy();
+  const place = {
+    path: "/bench",
+    tenant: "bench",
+    bucket: "bench",
+    clients: ["127.0.0.1"],
+    read_only: false,
+    uid: 1000,
+    gid: 1000,
+  };
+  const files = await openNfs({
+    config: storageSettings.parse({ nfs: { port: 0, exports: [place] } }).nfs,
+    node,
+    authorisation: await openAuthorisation({ engine: embeddedPolicyEngine(), service: "storage", source: undefined }),
+    log: openLogger({ level: "silent" }),
+    serveNfs,
+  });
+  try {
+    const rounds: { readonly s3: StreamReport; readonly nfs: StreamReport }[] = [];
+    for (let round = 0; round < 3; round++)
+      rounds.push({
+        s3: await runClient<StreamReport>("stream-client.ts", { megabytes, s3: { url: gateway.url, ...keys } }),
+        nfs: await runClient<StreamReport>("stream-client.ts", { megabytes, nfs: files.port }),
+      });
+    return (["write", "read"] as const).map((what) => {
+      const middle = (of: "s3" | "nfs"): number =>
+        quantile(
+          rounds.map((round) => round[of][what]).sort((a, b) => a - b),
+          0.5,
+        );
+      const [value, peerValue] = [middle("nfs"), middle("s3")];
+      const ratio = value / peerValue;
+      return {
+        name: `NFS sequential ${what}, ${megabytes} MiB`,
+        value,
+        unit: "MB/s",
+        peer: "S3",
+        peerValue,
+        ratio,
+        bar: ">= 0.5",
+      };
+    });
+  } finally {
+    await files.close();
+    await gateway.close();
+    await node.stop();
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
 /**
  * Resident memory of gateway and client while `INGEST_GB` (2) of fresh content stream in, 64 MiB at a time, four at once:
  * the highest of the second half beside the highest of the first.
@@ -305,5 +363,6 @@ async function rawDisk(directory: string, size: number): Promise<number> {
 export const benches: Bench[] = [
   { name: "storage-erasure", run: async () => erasure() },
   { name: "storage-s3", run: s3 },
+  { name: "storage-nfs", run: nfs },
   { name: "storage-ingest", run: ingest },
 ];

@@ -1,5 +1,6 @@
 export { openClusterLog } from "./cluster/open-cluster-log.ts";
 export { storageInForce } from "./environment.ts";
+export { openNfs } from "./files/open-nfs.ts";
 export { createCredentials } from "./keys/credentials.ts";
 export { openStorageNode, type StorageNode, type StorageNodeOptions } from "./node.ts";
 export { openS3 } from "./open-s3.ts";

@@ -1,24 +1,27 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import type { NfsServer, ServeNfs } from "@seneschal/core/storage";
+import { checkOptions } from "@seneschal/kernel";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageNode } from "../node.ts";
 import { openFileService } from "./open-file-service.ts";
 import type { NfsConfig } from "./settings.ts";
 
 /** Serves the exports of a node, counted and logged as its other gateways are. */
-export async function openNfs({
-  config,
-  node,
-  authorisation,
-  log,
-  serveNfs,
-}: {
+export async function openNfs(given: {
   readonly config: NfsConfig;
   readonly node: StorageNode;
   readonly authorisation: Authorisation;
   readonly log: Logger;
   readonly serveNfs: ServeNfs;
 }): Promise<NfsServer> {
+  checkOptions("given", given, {
+    config: "object",
+    node: "object",
+    authorisation: "object",
+    log: "object",
+    serveNfs: "function",
+  });
+  const { config, node, authorisation, log, serveNfs } = given;
   const { metrics, background, devices } = node;
   const files = openFileService({ services: node.objects, devices, authorisation, background, config });
   const labels = { transport: "nfs" };
