@@ -251,6 +251,17 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       if (node !== nodeId && home !== undefined) devices.attach(peers.device(home, id));
     }
   };
+  // INVARIANT: from this look at the state on every change of it is heard; nothing is awaited in between.
+  cluster.onChange((change) => {
+    announceChange(context, change);
+    for (const { id } of change.after.shards) metrics.raftEntries.inc({ shard: id });
+    const { command } = change;
+    if (["node.join", "device.add", "device.delete"].includes(command.kind)) attachDevices();
+    if (command.kind === "device.add" || command.kind === "device.delete")
+      void background.step("device directories", () => local.follow(change));
+    if (command.kind === "shard.split") void background.step("recount", () => shards.recount(change.after));
+    if (command.kind === "tenant.shred") tenants.purge(command.tenant);
+  });
   attachDevices();
   await shards.recount(cluster.state);
   /** Chunks that a read since the last round found damaged. */
@@ -338,17 +349,6 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       const disk = await diskOf(options.metadataDirectory);
       return { percent: diskPercent(disk), soft, hard, freeBytes: disk.bavail * disk.bsize };
     },
-  });
-
-  cluster.onChange((change) => {
-    announceChange(context, change);
-    for (const { id } of change.after.shards) metrics.raftEntries.inc({ shard: id });
-    const { command } = change;
-    if (["node.join", "device.add", "device.delete"].includes(command.kind)) attachDevices();
-    if (command.kind === "device.add" || command.kind === "device.delete")
-      void background.step("device directories", () => local.follow(change));
-    if (command.kind === "shard.split") void background.step("recount", () => shards.recount(change.after));
-    if (command.kind === "tenant.shred") tenants.purge(command.tenant);
   });
 
   if (cluster.state.lastPeriodicScrubAt === 0) await cluster.propose({ kind: "scrub.periodic", at: clock.now() }, nodeActor);
