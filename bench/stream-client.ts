@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { Readable } from "node:stream";
 import { nfsStatus, openNfsClient } from "@seneschal/server-nfs";
 
-export interface StreamLoad {
+interface StreamLoad {
   readonly megabytes: number;
   readonly s3?: { readonly url: string; readonly access_key: string; readonly secret_key: string };
   /** The port of an NFS server on this machine. */
