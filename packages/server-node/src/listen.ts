@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import {
   checkArgument,
@@ -133,23 +133,28 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
       };
     },
     async listen() {
-      await new Promise<void>((resolve, reject) => {
-        server.once("error", reject);
-        server.listen({ host, port }, () => {
-          server.off("error", reject);
-          resolve();
-        });
-      });
-      const bound = server.address() as AddressInfo;
-      const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
-      return {
-        address: bound.address,
-        port: bound.port,
-        url: `${tls === undefined ? "http" : "https"}://${name}:${bound.port}`,
-        ...running,
-      };
+      await bind(server, { host, port });
+      return { ...placeOn(server, tls !== undefined), ...running };
     },
   };
+}
+
+/** Listens; rejects with what keeps it from that. */
+export async function bind(server: NetServer, at: { readonly host: string; readonly port: number }): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(at, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Where a listening server is reached. */
+export function placeOn(server: NetServer, secure: boolean): Pick<RunningServer, "address" | "port" | "url"> {
+  const { address, family, port } = server.address() as AddressInfo;
+  const name = family === "IPv6" ? `[${address}]` : address;
+  return { address, port, url: `${secure ? "https" : "http"}://${name}:${port}` };
 }
 
 function secureOptions(tls: TlsOptions): SecureContextOptions & { requestCert: boolean; rejectUnauthorized: false } {

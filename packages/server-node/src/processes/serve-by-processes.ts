@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import {
   type BodyReader,
@@ -13,6 +13,7 @@ import {
   situation,
   type TlsOptions,
 } from "@seneschal/contract";
+import { bind, placeOn } from "../listen.ts";
 import {
   ASKED,
   type Frame,
@@ -127,13 +128,7 @@ async function serve(dispatch: Dispatch, options: ServeOptions, count: number): 
     await Promise.all([...fronts].map((front) => ended(front, grace + LATE)));
   };
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen({ host, port }, () => {
-        server.off("error", reject);
-        resolve();
-      });
-    });
+    await bind(server, { host, port });
     await Promise.all(Array.from({ length: count }, start));
     listening = true;
     // One may have ended before the last one began.
@@ -143,12 +138,8 @@ async function serve(dispatch: Dispatch, options: ServeOptions, count: number): 
     await closing;
     throw error;
   }
-  const bound = server.address() as AddressInfo;
-  const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
   return {
-    address: bound.address,
-    port: bound.port,
-    url: `${tls === undefined ? "http" : "https"}://${name}:${bound.port}`,
+    ...placeOn(server, tls !== undefined),
     setSecureContext(next: TlsOptions) {
       if (tls === undefined) throw new TypeError("a server without TLS has no secure context");
       tls = next;
