@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { connect, createServer } from "node:tls";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import {
@@ -18,35 +15,13 @@ import { systemCall } from "../../src/gateway/index.ts";
 import { ensureIdentity } from "../../src/gateway/partners/federation/identity.ts";
 import { openTestStore } from "./backend.ts";
 import { memoryVault, openRig, type Rig } from "./rig.ts";
+import { handshake } from "./tls-handshake.ts";
 
 const PUBLIC = "https://gateway.acme.example/keys/";
 const settings = {
   pki: { public_url: PUBLIC, server_names: { acme: [".acme.example", "192.0.2.7", "localhost"], globex: ["globex.example"] } },
 };
 const ISSUE = "/api/v1/certificates/issue";
-
-/** What a client that trusts `ca` says of a TLS server with this certificate, on a socket. */
-async function handshake(
-  identity: { readonly cert: string; readonly key: string },
-  ca: string,
-  servername: string,
-): Promise<string> {
-  const server = createServer(identity, (socket) => socket.end()).listen(0, "127.0.0.1");
-  server.on("tlsClientError", () => {});
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const socket = connect({ host: "127.0.0.1", port, ca, servername });
-  try {
-    return await new Promise<string>((done) => {
-      socket.once("secureConnect", () => done("accepted"));
-      socket.once("error", (error: Error & { code?: string }) => done(error.code ?? error.message));
-    });
-  } finally {
-    socket.destroy();
-    server.close();
-    await once(server, "close");
-  }
-}
 
 describe("trust is narrow", () => {
   let rig: Rig;
@@ -62,7 +37,10 @@ describe("trust is narrow", () => {
     expect(leaf.extensions.extendedKeyUsage).toEqual(["clientAuth"]);
     for (const ca of [rig.dev.ca, rig.dev.clientCa, rig.dev.ca + rig.dev.clientCa]) {
       for (const name of ["www.acme.example", "other.example"]) {
-        const verdict = await handshake({ cert: body.certificate + body.issuing_ca, key: body.private_key }, ca, name);
+        const verdict = await handshake(
+          { cert: body.certificate + body.issuing_ca, key: body.private_key },
+          { ca, servername: name },
+        );
         expect(verdict, name).toMatch(/UNABLE_TO|INVALID_PURPOSE|SELF_SIGNED/);
       }
     }
@@ -138,8 +116,8 @@ describe("trust is narrow", () => {
       ],
     });
     const identity = { cert: body.certificate, key: body.private_key };
-    expect(await handshake(identity, rig.dev.ca, "www.acme.example")).toBe("accepted");
-    expect(await handshake(identity, rig.dev.ca, "localhost")).toBe("ERR_TLS_CERT_ALTNAME_INVALID");
+    expect(await handshake(identity, { ca: rig.dev.ca, servername: "www.acme.example" })).toBe("accepted");
+    expect(await handshake(identity, { ca: rig.dev.ca })).toBe("ERR_TLS_CERT_ALTNAME_INVALID");
     // It speaks for nobody as a client.
     expect((await rig.with(identity)("GET", "/api/v1/workspaces")).status).toBe(401);
     for (const [org, name] of [
@@ -246,8 +224,8 @@ describe("trust is narrow", () => {
       const identity = { cert: auditor?.certificate ?? "", key: auditor?.private_key ?? "" };
       expect((await after.with(identity)("GET", "/api/v1/audit")).status).toBe(200);
       const server = { cert: old.cert, key: encodePem("PRIVATE KEY", encodePrivateKey(nodeCrypto, key)) };
-      expect(await handshake(server, old.root, "localhost"), "what pinned the old root was open to this").toBe("accepted");
-      expect(await handshake(server, after.dev.ca, "localhost")).toMatch(/UNABLE_TO|SELF_SIGNED/);
+      expect(await handshake(server, { ca: old.root }), "what pinned the old root was open to this").toBe("accepted");
+      expect(await handshake(server, { ca: after.dev.ca })).toMatch(/UNABLE_TO|SELF_SIGNED/);
       const { body } = await after.admin("acme")("POST", ISSUE, { common_name: "sensor" });
       expect(parseCertificate(body.certificate).extensions.extendedKeyUsage).toEqual(["clientAuth"]);
     } finally {

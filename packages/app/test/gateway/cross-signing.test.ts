@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { connect, createServer } from "node:tls";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import {
@@ -30,6 +27,7 @@ import {
 } from "../../src/gateway/index.ts";
 import { renewServerCertificate } from "../../src/gateway/renew-server-certificate.ts";
 import { openRig, type Rig } from "./rig.ts";
+import { handshake } from "./tls-handshake.ts";
 
 const DAY = 86_400_000;
 const which = ["servers", "clients"] as const;
@@ -87,31 +85,6 @@ function renamed({ der, extensions }: Certificate): Certificate {
 }
 
 const pems = (...chain: readonly Certificate[]): string => chain.map(certificatePem).join("");
-
-/** What both ends say of a TLS connection. */
-async function handshake(
-  server: { readonly cert: string; readonly key: string; readonly ca?: string },
-  client: { readonly cert?: string; readonly key?: string; readonly ca: string },
-): Promise<string> {
-  const listening = createServer({ ...server, requestCert: server.ca !== undefined, rejectUnauthorized: true }, (socket) =>
-    socket.end("in"),
-  ).listen(0, "127.0.0.1");
-  listening.on("tlsClientError", () => {});
-  await once(listening, "listening");
-  const { port } = listening.address() as AddressInfo;
-  const socket = connect({ host: "127.0.0.1", port, servername: "localhost", ...client });
-  try {
-    return await new Promise<string>((done) => {
-      socket.once("data", () => done("accepted"));
-      socket.once("error", (error: Error & { code?: string }) => done(error.code ?? error.message));
-      socket.once("close", () => done("closed"));
-    });
-  } finally {
-    socket.destroy();
-    listening.close();
-    await once(listening, "close");
-  }
-}
 
 describe("an authority of the instance below a CA of the company", () => {
   let rig: Rig;

@@ -46,14 +46,15 @@ export function judgeLease(
   checkArgument("memory", memory, "object");
   checkArgument("now", now, "number");
   checkArgument("durationMs", durationMs, "number");
-  if (record === undefined) return { act: "write", ...(memory.seen && { seen: memory.seen }) };
+  const known = memory.seen && { seen: memory.seen };
+  if (record === undefined) return { act: "write", ...known };
   const { version } = record;
   const left = record.until - now;
   const wrong = left > 2 * durationMs;
   const mine = record.holder === memory.holder && version === memory.version;
   // Every commit wakes those who look, and a renewal at each look would wake them for ever.
-  if (mine) return { act: left > durationMs / 2 && !wrong ? "keep" : "write", ...(memory.seen && { seen: memory.seen }) };
-  if (record.until === 0) return { act: "write", ...(memory.seen && { seen: memory.seen }) };
+  if (mine) return { act: left > durationMs / 2 && !wrong ? "keep" : "write", ...known };
+  if (record.until === 0) return { act: "write", ...known };
   // Who never looked before has only the time to go by.
   const since = memory.seen === undefined ? Number.NEGATIVE_INFINITY : now;
   const seen = memory.seen?.version === version ? memory.seen : { version, since };

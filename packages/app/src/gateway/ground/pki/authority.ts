@@ -42,7 +42,7 @@ export interface AuthorityNeeds {
 }
 
 /** The root above the organisations' CAs, made on first use: servers verify clients against it and nothing else. */
-export function clientRoot(needs: AuthorityNeeds, unit: GatewayUnit): Promise<Issuer> {
+function clientRoot(needs: AuthorityNeeds, unit: GatewayUnit): Promise<Issuer> {
   return selfSigned(needs, unit, instanceAuthorities.clients, `Seneschal root of ${needs.instance}`, 1);
 }
 
@@ -50,8 +50,13 @@ export function clientRoot(needs: AuthorityNeeds, unit: GatewayUnit): Promise<Is
  * The CA of server certificates, made on first use: clients verify servers against it and nothing else, so that no
  * organisation's CA can name a server. Stores of 0.1 have only the root for clients, which then signed servers too.
  */
-export function serverAuthority(needs: AuthorityNeeds, unit: GatewayUnit): Promise<Issuer> {
+function serverAuthority(needs: AuthorityNeeds, unit: GatewayUnit): Promise<Issuer> {
   return selfSigned(needs, unit, instanceAuthorities.servers, `Seneschal server CA of ${needs.instance}`, 0);
+}
+
+/** One of the instance's own authorities. */
+export function instanceAuthority(needs: AuthorityNeeds, unit: GatewayUnit, authority: InstanceAuthority): Promise<Issuer> {
+  return (authority === "clients" ? clientRoot : serverAuthority)(needs, unit);
 }
 
 /**
@@ -99,12 +104,12 @@ export async function presentedChain(
   unit: GatewayUnit,
   authority: InstanceAuthority,
 ): Promise<readonly Certificate[]> {
-  const { certificate } = await (authority === "clients" ? clientRoot : serverAuthority)(needs, unit);
   const stored = await unit.get(authorities, instanceAuthorities[authority]);
-  const crossed = stored?.cross_signed === undefined ? [] : parseCertificates(stored.cross_signed);
+  if (stored === undefined) return [(await instanceAuthority(needs, unit, authority)).certificate];
+  const crossed = stored.cross_signed === undefined ? [] : parseCertificates(stored.cross_signed);
   const { now } = unit.call;
   const holds = crossed.length > 0 && crossed.every(({ notBefore, notAfter }) => notBefore <= now && now < notAfter);
-  return holds ? crossed : [certificate];
+  return holds ? crossed : [parseCertificate(stored.certificate)];
 }
 
 async function selfSigned(

@@ -19,7 +19,7 @@ import {
 } from "@seneschal/crypto/x509";
 import { CodedError } from "@seneschal/kernel";
 import type { GatewayUnit } from "../call.ts";
-import { type AuthorityNeeds, certifyOrganization, clientRoot, serverAuthority } from "./authority.ts";
+import { type AuthorityNeeds, certifyOrganization, instanceAuthority } from "./authority.ts";
 import type { CertificateRecord } from "./certificates.ts";
 import { authorities, type InstanceAuthority, instanceAuthorities } from "./collections.ts";
 
@@ -58,8 +58,6 @@ const HOUR = 3_600_000;
 /** Cross-signing of the instance's own authorities. */
 export function crossSigning(needs: AuthorityNeeds): CrossSigning {
   const { crypto, random } = needs;
-  const issuerOf = (unit: GatewayUnit, authority: InstanceAuthority): Promise<Issuer> =>
-    (authority === "clients" ? clientRoot : serverAuthority)(needs, unit);
 
   /** A certificate as the authority makes them, with those between it and the authority. Nobody gets its key. */
   const sample = async (issuer: Issuer, authority: InstanceAuthority, now: number): Promise<readonly Certificate[]> => {
@@ -80,7 +78,7 @@ export function crossSigning(needs: AuthorityNeeds): CrossSigning {
 
   return {
     async request(unit, authority) {
-      const { certificate, signer } = await issuerOf(unit, authority);
+      const { certificate, signer } = await instanceAuthority(needs, unit, authority);
       const { subject, extensions } = certificate;
       const { ca, keyUsage, subjectKeyId } = extensions;
       return requestPem(
@@ -94,7 +92,7 @@ export function crossSigning(needs: AuthorityNeeds): CrossSigning {
     },
     async accept(unit, authority, { chain: pem, issued }) {
       const { now } = unit.call;
-      const issuer = await issuerOf(unit, authority);
+      const issuer = await instanceAuthority(needs, unit, authority);
       const chain = read(pem);
       const [crossed] = chain;
       const root = chain.at(-1);

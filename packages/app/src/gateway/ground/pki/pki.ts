@@ -17,7 +17,7 @@ import {
 } from "@seneschal/crypto/x509";
 import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit } from "../call.ts";
-import { type AuthorityNeeds, clientRoot, organizationAuthority, presentedChain, serverAuthority } from "./authority.ts";
+import { type AuthorityNeeds, instanceAuthority, organizationAuthority, presentedChain } from "./authority.ts";
 import { type CertificateRecord, certificates } from "./certificates.ts";
 import { instanceAuthorities } from "./collections.ts";
 import { type CrossSigning, crossSigning } from "./cross-signing.ts";
@@ -77,8 +77,8 @@ export function pki(needs: AuthorityNeeds): Pki {
   const { crypto, random, addresses } = needs;
 
   const issuerOf: Pki["issuer"] = (unit, authority) => {
-    if (authority === instanceAuthorities.clients) return clientRoot(needs, unit);
-    if (authority === instanceAuthorities.servers) return serverAuthority(needs, unit);
+    if (authority === instanceAuthorities.clients) return instanceAuthority(needs, unit, "clients");
+    if (authority === instanceAuthorities.servers) return instanceAuthority(needs, unit, "servers");
     return organizationAuthority(needs, unit, authority);
   };
 
