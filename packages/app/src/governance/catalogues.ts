@@ -258,35 +258,32 @@ class OrganizationCatalogue implements DataCatalogue {
     }
     const id = doc.resource_id;
     this.registered.set(id, doc);
+    const direct = doc.tier === null ? {} : { direct: { tier: doc.tier, tags: doc.tags } };
+    this.#tell(doc, { owners: doc.owners, ...direct }, "declared");
+  }
+
+  scanned(doc: ScannedDoc): void {
+    const direct = scannedTier(this.#options.tiers, doc);
+    this.#tell(doc, direct === undefined ? {} : { direct }, "scan");
+  }
+
+  /** What one of them says anew of a resource replaces what it said. */
+  #tell(
+    { resource_id: id, columns: said, updated_at }: Pick<ResourceDoc, "resource_id" | "columns" | "updated_at">,
+    rest: Pick<Parameters<LineageGraph["declare"]>[0], "direct" | "owners">,
+    by: "declared" | "scan",
+  ): void {
     const columns = Object.fromEntries(
-      Object.entries(doc.columns).map(([name, { type, tier, tags = [] }]) => [
+      Object.entries(said).map(([name, { type, tier, tags = [] }]) => [
         name,
         { ...(type === undefined ? {} : { type }), ...(tier === undefined ? {} : { direct: { tier, tags } }) },
       ]),
     );
-    const at = Date.parse(doc.updated_at);
-    const direct = doc.tier === null ? {} : { direct: { tier: doc.tier, tags: doc.tags } };
-    this.graph.batch(() => {
-      // What is declared anew replaces what was.
-      this.#named.delete(this.graph.canonical(id));
-      this.graph.undeclare(id, at);
-      this.graph.declare({ id, columns, owners: doc.owners, ...direct }, at);
-      this.#describe(this.graph.canonical(id));
-    });
-  }
-
-  scanned(doc: ScannedDoc): void {
-    const id = doc.resource_id;
-    const at = Date.parse(doc.updated_at);
-    const columns = Object.entries(doc.columns).map(([name, { type, tier, tags = [] }]) => [
-      name,
-      { ...(type === undefined ? {} : { type }), ...(tier === undefined ? {} : { direct: { tier, tags } }) },
-    ]);
-    const direct = scannedTier(this.#options.tiers, doc);
+    const at = Date.parse(updated_at);
     this.graph.batch(() => {
       this.#named.delete(this.graph.canonical(id));
-      this.graph.undeclare(id, at, "scan");
-      this.graph.declare({ id, columns: Object.fromEntries(columns), ...(direct === undefined ? {} : { direct }) }, at, "scan");
+      this.graph.undeclare(id, at, by);
+      this.graph.declare({ id, columns, ...rest }, at, by);
       this.#describe(this.graph.canonical(id));
     });
   }
