@@ -1,5 +1,6 @@
 import { checkOptions } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
+import { s3ClientConfig } from "../s3.ts";
 import { type BackupTarget, backupId } from "./backup-target.ts";
 
 /** Where backups go over the S3 protocol. */
@@ -30,15 +31,8 @@ export async function openS3Backups(options: S3BackupOptions): Promise<BackupTar
   });
   const sdk = await import("@aws-sdk/client-s3").catch(missingBackEnd);
   const { bucket: Bucket, partBytes = 64 << 20 } = options;
-  const client = new sdk.S3Client({
-    endpoint: options.endpoint,
-    region: options.region,
-    forcePathStyle: true,
-    credentials: { accessKeyId: options.accessKey, secretAccessKey: options.secretKey },
-    // Trailing checksums are news to some servers; every backup is read back and compared with its manifest.
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
-  });
+  // Without checksums of the client: every backup is read back and compared with its manifest.
+  const client = new sdk.S3Client(s3ClientConfig(options));
   const keysUnder = async (prefix: string): Promise<readonly string[]> => {
     const keys: string[] = [];
     for await (const page of sdk.paginateListObjectsV2({ client }, { Bucket, Prefix: prefix }))

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
+import { s3ClientConfig } from "../s3.ts";
 import type { Replica, ReplicaErrorCode, ReplicaPart, ReplicaTarget } from "./replica-target.ts";
 
 /** An S3 server that buckets are copied to. */
@@ -29,18 +30,13 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
   });
   const sdk = await import("@aws-sdk/client-s3").catch(missingBackEnd);
   const client = new sdk.S3Client({
-    endpoint: options.endpoint,
-    region: options.region,
-    forcePathStyle: true,
+    // A version brings the checksums that it has.
+    ...s3ClientConfig(options),
     // What is to be tried again, and when, is not the client's to say.
     maxAttempts: 1,
     // Failures are told to who asks.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
-    credentials: { accessKeyId: options.accessKey, secretAccessKey: options.secretKey },
     requestHandler: { connectionTimeout: 5000, socketTimeout: options.timeoutMs ?? 60_000 },
-    // A version brings the checksums that it has; trailing ones are news to some servers.
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
   });
   boundAnswers(client.config.requestHandler as unknown as Handler, options.timeoutMs ?? 60_000);
   type Send = typeof client.send;

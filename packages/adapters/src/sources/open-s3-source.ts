@@ -2,6 +2,7 @@ import { Agent } from "node:https";
 import { checkOptions, isCoded } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
 import { formatOf, sampleFile, sampleParquet } from "../classify-files/index.ts";
+import { s3ClientConfig } from "../s3.ts";
 import type { DataSource, SourceAsset } from "./data-source.ts";
 import { inScope, type SourceScope, unavailable, unreadableAsset } from "./source-scope.ts";
 
@@ -44,19 +45,14 @@ export async function openS3Source(options: S3SourceOptions): Promise<DataSource
   const sdk = await import("@aws-sdk/client-s3").catch(missingBackEnd);
   const { bucket: Bucket, prefix: Prefix, maxAssets, rows, bytes, timeout, ca } = options;
   const client = new sdk.S3Client({
-    endpoint: options.endpoint,
-    region: options.region,
-    forcePathStyle: true,
+    ...s3ClientConfig(options),
     maxAttempts: 3,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
-    credentials: { accessKeyId: options.accessKey, secretAccessKey: options.secretKey },
     requestHandler: {
       connectionTimeout: 5000,
       socketTimeout: timeout,
       ...(ca === undefined ? {} : { httpsAgent: new Agent({ ca, keepAlive: true }) }),
     },
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
   });
   const within = (signal: AbortSignal) => ({ abortSignal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) });
   /** Bytes of the object as it was listed: another one in its place is refused. */
