@@ -61,6 +61,45 @@ test("tokens and sealed values come back, as texts, by the key that took them", 
   );
 });
 
+test("whatever a key and its nonces give, what is sealed comes back", async () => {
+  // In base64url this is "----", which XML does not take everywhere.
+  const dashes = (length: number) => Uint8Array.from({ length }, (_, i) => [0xfb, 0xef, 0xbe][i % 3] as number);
+  const keys = redactionKeys(nodeCrypto, new Uint8Array(32).fill(1), dashes);
+  const given = workbookOf("ada@example.org", "4111111111111111", (text) => text);
+  const { bytes } = await redactXlsx(given, { ...optionsOf({ operator: "encrypt" }), keys });
+  expect(shown(bytes)).toContain("sealed:----");
+  const restored = await restoreXlsx(bytes, DEFAULT_TIER_POLICY, keys);
+  const texts = (file: Uint8Array) => shown(file).replaceAll(/ t="(?:str|n)"/g, "");
+  expect(texts(restored.bytes)).toBe(texts(given));
+});
+
+test("what a spreadsheet shows to nobody is taken out, and cuts no text", async () => {
+  const base = unzipped(workbookOf("ada@example.org", "1", (text) => text));
+  const places = fc.constantFrom(
+    "<!-- X -->",
+    "<!--X--->",
+    "<!-- a--X -->",
+    "<?X ada?>",
+    "<?a X?>",
+    "<!---->",
+    "<!--\n X<b>\n-->",
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom("ada@example.org", "4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00"),
+      places,
+      async (value, place) => {
+        const half = value.slice(0, 5);
+        const unshown = place.replace("X", value);
+        const text = `<?xml version="1.0"?>${unshown}<x>${unshown}to ${half}${unshown}<![CDATA[${value.slice(5)}]]> only${unshown}</x>${unshown}`;
+        const { bytes } = await redactXlsx(zipped({ ...base, "customXml/item2.xml": text }), optionsOf({ operator: "replace" }));
+        const left = unzipped(bytes)["customXml/item2.xml"] ?? "";
+        expect(left).toMatch(/^<\?xml version="1\.0"\?><x>to &lt;([A-Z_]+)&gt;<!\[CDATA\[<\1>\]\]> only<\/x>$/);
+      },
+    ),
+  );
+});
+
 describe("what cannot be read is refused by its name", () => {
   const base = unzipped(workbookOf("ada@example.org", "1", (text) => text));
   test.each([
@@ -74,6 +113,8 @@ describe("what cannot be read is refused by its name", () => {
     ["xl/drawings/a.xml", "<a>"],
     ["xl/drawings/a.xml", "text<a/>"],
     ["xl/drawings/a.xml", '<?xml version="1.0" encoding="UTF-16"?><a/>'],
+    ["xl/drawings/a.xml", '<?xml version="1.0" for="ada@example.org"?><a/>'],
+    ["xl/drawings/a.xml", '<?xml version="1.0" encoding="UTF-8" ada@example.org?><a/>'],
     ["xl/drawings/a.xml", "<a>".repeat(300) + "</a>".repeat(300)],
     ["xl/drawings/a.xml", `<a>${"<!--".repeat(300_000)}`],
     ["xl/drawings/a.xml", `<a>${"<?".repeat(300_000)}`],

@@ -21,12 +21,12 @@ export function workbookOf(value: string, number: string, spell: (text: string) 
        <row r="4"><c r="A4" t="str"><f>CONCATENATE("to ${v} and ",A1)</f><v>to ${v} and so</v></c></row>
        <row r="5"><c r="A5" t="inlineStr"><is><t>so it is ${v} here</t></is></c></row>
        <row r="6"><c r="A6"><v>${number}</v></c><c r="C6" t="n"><v>42</v></c></row>`,
-      `<dataValidations><dataValidation prompt="ask ${v} first" sqref="A1"/></dataValidations><headerFooter><oddHeader>&amp;Lfor ${v} only</oddHeader></headerFooter><!-- made for ${value} once -->`,
+      `<dataValidations><dataValidation prompt="ask ${v} first" sqref="A1"/></dataValidations><headerFooter><oddHeader>&amp;Lfor ${v} only</oddHeader></headerFooter>`,
     ),
     "xl/worksheets/sheet2.xml": sheet(`<row r="1"><c r="A1" t="inlineStr"><is><t>hidden: ${v} here</t></is></c></row>`),
     "xl/worksheets/_rels/sheet1.xml.rels": `<Relationships xmlns="urn:r"><Relationship Id="rId1" Type="urn:hyperlink" Target="mailto:${v}" TargetMode="External"/></Relationships>`,
     "xl/comments1.xml": `<comments ${main}><authors><author>from ${v} it is</author></authors><commentList><comment ref="A1" authorId="0"><text><r><t>ask ${a}</t></r><r><t>${b} about it</t></r></text></comment></commentList></comments>`,
-    "customXml/item1.xml": `<x><![CDATA[write to ${value} now]]></x>`,
+    "customXml/item1.xml": `<?xml version="1.0" encoding="utf-8" standalone="yes"?><x><![CDATA[write to ${value} now]]></x>`,
   });
 }
 

@@ -35,7 +35,7 @@ interface Cell {
 
 /**
  * Redacts the parts of a workbook (`.xlsx`): cells with what their column's first one says of them, texts that cells share, formulas, what formulas gave, comments, headers and footers, names of sheets and ranges, properties, and
- * every other text and attribute of every part. Texts that are cut into runs are read as one. A number or date that is redacted becomes a text.
+ * every other text and attribute of every part. Texts that are cut into runs are read as one. A number or date that is redacted becomes a text. Comments of XML itself and processing instructions, which nobody is shown, are taken out.
  *
  * Throws `validation_failed`, naming the part, for what is no XML that every reader takes for the same, and for caches of pivot tables, whose numbers cannot become texts.
  */
@@ -79,7 +79,8 @@ export function redactWorkbook(parts: WorkbookParts, options: RedactionOptions):
   for (const [part, texts] of read) {
     const xml = parts.get(part) ?? "";
     const pieces: Piece[] = [];
-    for (const group of groupsOf(texts)) {
+    for (const { start, end, unshown } of texts) if (unshown) pieces.push({ start, end, text: "" });
+    for (const group of groupsOf(texts.filter(({ unshown }) => !unshown))) {
       const cell = cellOf.get(group[0] as XmlText);
       if (cell?.kind === "shared" || (group[0]?.attribute !== undefined && isAgreed(group[0]))) continue;
       const within = runsOf(group[0] as XmlText);
@@ -90,7 +91,7 @@ export function redactWorkbook(parts: WorkbookParts, options: RedactionOptions):
         pieces.push(
           ...joinedPieces(
             xml,
-            group.map((written) => ({ written, alone: true })),
+            group.map((written) => ({ written, alone: !written.goesOn })),
             told,
           ),
         );
@@ -118,7 +119,7 @@ export function restoreWorkbook(
     for (const { value, write, start, end } of xmlTexts(part, xml)) {
       const { text, count } = restore(value, policy, keys);
       restored += count;
-      if (count > 0) pieces.push({ start, end, text: write(text) });
+      if (count > 0) pieces.push({ start, end, text: write(text, 0) });
     }
     done.set(part, assembled(xml, [pieces], { policy, recognisers: [], rules: [] }).text);
   }
@@ -142,13 +143,13 @@ function runsOf({ element, attribute }: XmlText): XmlElement | undefined {
   return undefined;
 }
 
-/** Texts that are read as one: runs of the same text; the others are read alone. */
+/** Texts that are read as one: runs of the same text, and what goes on; the others are read alone. */
 function groupsOf(texts: readonly XmlText[]): readonly (readonly XmlText[])[] {
   const groups: XmlText[][] = [];
   const byText = new Map<XmlElement, XmlText[]>();
   for (const text of texts) {
     const within = runsOf(text);
-    const known = within === undefined ? undefined : byText.get(within);
+    const known = text.goesOn ? groups.at(-1) : within === undefined ? undefined : byText.get(within);
     if (known !== undefined) known.push(text);
     else {
       const group = [text];
@@ -174,7 +175,7 @@ function stringsOf(shared: readonly XmlText[]): ReadonlyMap<number, { readonly e
 function cellsOf(texts: readonly XmlText[]): readonly Cell[] {
   const byCell = new Map<XmlElement, XmlText[]>();
   for (const text of texts) {
-    if (text.attribute !== undefined) continue;
+    if (text.attribute !== undefined || text.unshown) continue;
     let around = text.element;
     while (around !== undefined && around.name !== "c") around = around.parent;
     if (around === undefined || text.element?.name === "f") continue;
@@ -201,7 +202,7 @@ function numberPieces({ element }: Cell, texts: readonly XmlText[], options: Red
       type === undefined
         ? { start: element.tagEnd, end: element.tagEnd, text: ' t="str"' }
         : { start: type.start, end: type.end, text: "str" };
-    const text = write(pieces.map((piece) => piece.text).join(""));
+    const text = write(pieces.map((piece) => piece.text).join(""), 0);
     return [typed, { start, end, text, entity: found.entity, operator: found.operator }];
   });
 }

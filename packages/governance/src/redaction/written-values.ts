@@ -17,8 +17,8 @@ export interface Written {
   readonly value: string;
   /** Offset in the file of the unit at `index`; `index` may be the length of the value. */
   at(index: number): number;
-  /** As the file would write a text in this place. */
-  write(text: string): string;
+  /** As the file would write a text where the unit at `index` is. */
+  write(text: string, index: number): string;
   /** What is kept to be restored is the value, and not how the file writes it. */
   readonly keepsValue?: boolean;
 }
@@ -37,7 +37,7 @@ export function piecesOf(
     return Object.assign({}, piece, {
       start,
       end,
-      text: piece.entity === undefined ? file.slice(start, end) : write(piece.text),
+      text: piece.entity === undefined ? file.slice(start, end) : write(piece.text, piece.start),
     });
   });
 }
@@ -71,7 +71,7 @@ export function joinedPieces(
     parts[part]?.written.at(index - (part === 0 ? 0 : (cuts[part - 1] ?? 0))) ?? 0;
   const at = (index: number): number => placed(partAt(index), index);
   const endAt = (index: number): number => placed(partAt(Math.max(0, index - 1)), index);
-  const write: Written["write"] = (text) => parts[0]?.written.write(text) ?? text;
+  const write: Written["write"] = (text, index) => parts[partAt(index)]?.written.write(text, index) ?? text;
   const { keepsValue = false } = parts[0]?.written ?? {};
   return piecesOf(file, { value, at, write, keepsValue }, options, { cuts, alone, endAt });
 }

@@ -13,12 +13,16 @@ export interface XmlElement {
   readonly place: number;
 }
 
-/** What is written in a place of XML: the text of an element or, where it has a name, of an attribute. */
+/** What is written in a place of XML: the text of an element or, where it has a name, of an attribute; of what nobody is shown nothing but its place. */
 export interface XmlText extends Written {
   readonly start: number;
   readonly end: number;
   readonly attribute?: string;
-  /** The element that it stands in, or whose attribute it is; none around comments beside the root. */
+  /** Goes on with the text before it: nothing but CDATA's marks, comments and processing instructions are between them. */
+  readonly goesOn?: true;
+  /** A comment or a processing instruction, from its first character to its last. */
+  readonly unshown?: true;
+  /** The element that it stands in, or whose attribute it is; none around what stands beside the root. */
   readonly element: XmlElement | undefined;
 }
 
@@ -27,6 +31,8 @@ const MARKUP = new RegExp(
   `<\\?[\\s\\S]*?\\?>|<!--[\\s\\S]*?-->|<!\\[CDATA\\[[\\s\\S]*?\\]\\]>|</(${NAME})\\s*>|<(${NAME})((?:\\s+${NAME}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
   "yu",
 );
+const DECLARATION =
+  /^\ufeff?<\?xml\s+version\s*=\s*(?:"1\.[01]"|'1\.[01]')(?:\s+encoding\s*=\s*(?:"(?:utf-8|us-ascii)"|'(?:utf-8|us-ascii)'))?(?:\s+standalone\s*=\s*(?:"(?:yes|no)"|'(?:yes|no)'))?\s*\?>/i;
 const ATTRIBUTE = new RegExp(`(${NAME})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, "gu");
 /** A reference, a character as Office Open XML escapes it (ECMA-376, ST_Xstring), or a unit that stands for itself. */
 const UNIT = /&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w+));|_x([0-9A-Fa-f]{4})_|[\s\S]/g;
@@ -34,15 +40,15 @@ const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", qu
 const MOST_DEEP = 256;
 
 /**
- * The texts of a part of XML in their order: of elements, attributes, comments and CDATA. No document type and no entities of its own: what would mean something else to
+ * The texts of a part of XML in their order: of elements, attributes and CDATA, and where comments and processing instructions stand. No document type and no entities of its own: what would mean something else to
  * another reader is refused. Throws `validation_failed` with `part`.
  */
 export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
   const refuse = (why: string): never => {
     throw governanceError("validation_failed", `${part}: ${why}`, { field: part });
   };
-  const encoding = /^\ufeff?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)/.exec(xml)?.[1];
-  if (encoding !== undefined && !/^(?:utf-8|us-ascii)$/i.test(encoding)) refuse("is not in UTF-8");
+  const declared = DECLARATION.exec(xml)?.[0].length ?? 0;
+  if (declared === 0 && /^\ufeff?<\?xml\s/.test(xml)) refuse("is not declared as XML in UTF-8");
   let element: XmlElement | undefined;
   const counts = new Map<XmlElement | undefined, Map<string, number>>();
   const counted = (parent: XmlElement | undefined, name: string, count: number): void => {
@@ -52,10 +58,13 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
   };
   let depth = 0;
   let at = 0;
-  const textIn = (start: number, end: number, plain = false): XmlText | undefined =>
-    start === end || (xml.slice(start, end).trim() === "" && element?.name !== "t")
-      ? undefined
-      : { ...writtenIn(xml, start, end, plain, refuse), start, end, element };
+  let goesOn = false;
+  const textIn = (start: number, end: number, plain = false): XmlText | undefined => {
+    if (start === end || (xml.slice(start, end).trim() === "" && element?.name !== "t" && !goesOn)) return undefined;
+    const text = { ...writtenIn(xml, start, end, plain, refuse), start, end, element, ...(goesOn && { goesOn }) };
+    goesOn = true;
+    return text;
+  };
   for (let next = xml.indexOf("<"); next >= 0; next = xml.indexOf("<", at)) {
     MARKUP.lastIndex = next;
     const match = MARKUP.exec(xml) ?? refuse("is no well-formed XML");
@@ -65,11 +74,13 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
       yield between;
     }
     const [markup, closed, opened, written = "", empty] = match;
+    if ((closed ?? opened) !== undefined) goesOn = false;
     at = match.index + markup.length;
-    if (markup.startsWith("<!")) {
-      const around = markup.startsWith("<!--") ? ["<!--".length, "-->".length] : ["<![CDATA[".length, "]]>".length];
-      const text = textIn(match.index + (around[0] ?? 0), at - (around[1] ?? 0), true);
+    if (markup.startsWith("<![")) {
+      const text = textIn(match.index + "<![CDATA[".length, at - "]]>".length, true);
       if (text !== undefined) yield text;
+    } else if (markup.startsWith("<!") || markup.startsWith("<?")) {
+      if (at > declared) yield { ...writtenIn(xml, at, at, true, refuse), start: match.index, end: at, element, unshown: true };
     } else if (closed !== undefined) {
       if (element === undefined || element.name !== localName(closed)) refuse("is no well-formed XML");
       counts.delete(element);
@@ -101,10 +112,11 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
   if (element !== undefined || xml.slice(at).trim() !== "") refuse("is no well-formed XML");
 }
 
-/** In CDATA and comments nothing stands for anything else. */
+/** In CDATA nothing stands for anything else. */
 function writtenIn(xml: string, start: number, end: number, plain: boolean, refuse: (why: string) => never): Written {
   const raw = xml.slice(start, end);
-  if (plain) return { value: raw, keepsValue: true, at: (i) => start + i, write: (text) => text.replaceAll(/--|]]>/g, "- ") };
+  if (plain)
+    return { value: raw, keepsValue: true, at: (i) => start + i, write: (text) => text.replaceAll("]]>", "]]]]><![CDATA[>") };
   if (raw.includes("<")) refuse("is no well-formed XML");
   const write = escaped;
   if (!/&|_x[0-9A-Fa-f]{4}_/.test(raw)) return { value: raw, keepsValue: true, at: (i) => start + i, write };
