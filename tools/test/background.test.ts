@@ -100,7 +100,9 @@ describe("whatever services do by time", () => {
   });
 
   it("raises an alert when a step fails, whichever the service", () => {
-    expect(read("ops/prometheus/services-alerts.yaml")).toContain('(gateway|governance|scheduler)_background_failing"} == 1');
+    expect(read("ops/prometheus/services-alerts.yaml")).toContain(
+      '(gateway|governance|scheduler|storage)_background_failing"} == 1',
+    );
     expect(read("ops/prometheus/storage-alerts.yaml")).toContain("store_background_failing == 1");
   });
 });

@@ -33,6 +33,15 @@ describe("what is watched", () => {
       expect(page).toContain(`\`${prefix}\``);
   });
 
+  it("and is 1 while something is wrong has an alert", () => {
+    const judged = new Set(alertRules.flatMap(({ expr }) => metricsOf(expr)));
+    const gauges = Object.values(texts).flatMap((text) =>
+      [...text.matchAll(/^# HELP (\S+) 1 (?:while|when|if) /gm)].map(([, name = ""]) => name),
+    );
+    expect(gauges.length).toBeGreaterThan(10);
+    expect(gauges.filter((name) => !judged.has(name))).toEqual([]);
+  });
+
   it("of each service has a dashboard, which shows each of its metrics that an alert judges", () => {
     const judged = new Set(alertRules.flatMap(({ expr }) => metricsOf(expr)));
     for (const [service, text] of Object.entries(texts)) {

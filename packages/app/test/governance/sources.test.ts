@@ -141,6 +141,25 @@ describe("scans", () => {
     expect(await metrics()).toMatch(/_source_failing\{source="shop"\} 1/);
   });
 
+  test("one scrape asks the store once for the newest scans of a source", async () => {
+    const store = openMemoryStore(governanceSchema);
+    let asked = 0;
+    const counted: typeof store = {
+      ...store,
+      list(coll, index, ...rest) {
+        if (coll === "jobs" && index === "owner") asked++;
+        return store.list(coll, index, ...rest);
+      },
+    };
+    const rig = await start(memorySource(), counted);
+    await ended(rig);
+    asked = 0;
+    const text = (await rig.call(undefined, "GET", "/metrics")).body;
+    for (const name of ["failing", "scanned_at_seconds", "schedule_seconds", "assets"])
+      expect(text).toContain(`governance_source_${name}{`);
+    expect(asked).toBe(1);
+  });
+
   test("columns that come, change and go, and tables that are dropped, are changes of the schema", async () => {
     const memory = memorySource();
     memory.tables.set("orders", { columns: [column("id", "int"), column("note", "text")] });

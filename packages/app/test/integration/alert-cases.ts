@@ -118,6 +118,20 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     slow("gateway_db_query_duration_seconds", "0.5", "5", ',operation="list"'),
   ],
 
+  GovernanceSourceFailing: [10, ...is('governance_source_failing{source="shop"}', "1x10", "1x3 0x7")],
+  GovernanceSourceNotScanned: [
+    60 * 52,
+    {
+      'governance_source_scanned_at_seconds{source="shop",instance="a"}': "0x3120",
+      'governance_source_schedule_seconds{source="shop",instance="a"}': `${day}x3120`,
+    },
+    {
+      'governance_source_scanned_at_seconds{source="shop",instance="a"}': `${day}x3120`,
+      'governance_source_scanned_at_seconds{source="shop",instance="b"}': "0x3120",
+      'governance_source_schedule_seconds{source="shop",instance="a"}': `${day}x3120`,
+    },
+  ],
+
   SchedulerNoQuorum: [5, ...is("scheduler_log_available", "0x5", "1 0 1 1 1")],
   SchedulerInstanceIdShared: [5, ...is("scheduler_instance_id_shared", "1x5", "0x5")],
   SchedulerLogFilling: [

@@ -149,6 +149,16 @@ function measure(
   newest: () => Promise<readonly { readonly source: ScannedSource; readonly last: Job | undefined; readonly failing: boolean }[]>,
 ): void {
   const registers = [registry];
+  // The gauges of one scrape are collected at once: the store is asked for them once.
+  let asked: ReturnType<typeof newest> | undefined;
+  const seen = () => {
+    asked ??= newest()
+      .catch(() => [])
+      .finally(() => {
+        asked = undefined;
+      });
+    return asked;
+  };
   const collected = (
     name: string,
     help: string,
@@ -161,7 +171,7 @@ function measure(
       labelNames,
       registers,
       async collect() {
-        for (const one of await newest().catch(() => [])) set(this, one);
+        for (const one of await seen()) set(this, one);
       },
     });
   collected("failing", "1 while the newest scan of a source did not read all of it", ["source"], (gauge, { source, failing }) =>
@@ -170,6 +180,12 @@ function measure(
   collected("scanned_at_seconds", "When the newest scan of a source ended", ["source"], (gauge, { source, last }) => {
     if (last?.finished_at != null) gauge.set({ source: source.name }, last.finished_at / 1000);
   });
+  collected(
+    "schedule_seconds",
+    "How long after one scan of a source began the next one begins",
+    ["source"],
+    (gauge, { source }) => gauge.set({ source: source.name }, source.settings.schedule / 1000),
+  );
   collected("assets", "Tables and files of the newest scan of a source", ["source", "outcome"], (gauge, { source, last }) => {
     const result = last === undefined ? undefined : scanResult(last);
     for (const outcome of ["scanned", "unchanged", "failed", "skipped", "dropped"] as const)
