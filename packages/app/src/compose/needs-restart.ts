@@ -11,6 +11,7 @@ export const reloadable = [
   "*.server.tls_cert",
   "*.server.tls_key",
   "*.rate_limit",
+  "*.audit_sinks",
   "*.authorization_policy",
   "gateway.services.orchestrator",
   "governance.policy_files",

@@ -29,8 +29,8 @@ import type { ProcessConfig, ServiceName } from "./process-settings.ts";
 export interface RunningProcess {
   readonly services: readonly RunningService[];
   /**
-   * Puts what can change while it runs in force: certificates, trusted CAs, revocation lists, limits, authorisation policies, the level of
-   * the log. All of it or nothing: throws when something cannot be used. Settings that need a start anew stay as they were, and the log
+   * Puts what can change while it runs in force: certificates, trusted CAs, revocation lists, limits, authorisation policies, audit sinks, the
+   * level of the log. All of it or nothing: throws when something cannot be used. Settings that need a start anew stay as they were, and the log
    * names those that differ.
    */
   reload(config: ProcessConfig): Promise<void>;
@@ -162,15 +162,16 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
   const takeIn = async (next: ProcessConfig): Promise<void> => {
     if (next.services.join() !== config.services.join())
       throw new CodedError("config_invalid", "services are not begun or ended while the process runs");
-    const apply: (() => void)[] = [];
+    const apply: (() => Promise<void>)[] = [];
     for (const [index, name] of config.services.entries()) {
       const { config: own, server, trustedCa } = await parts[name](named(next, name, prepared), options);
       const change = await running[index]?.prepareReload(own, await listenOptions(server, next.auth, trustedCa));
       if (change !== undefined) apply.push(change);
     }
-    for (const change of apply) change();
+    const applied = apply.map((change) => change());
     setLogLevel(log, next.log.level);
     inForce = next;
+    await Promise.all(applied);
     const settings = needsRestart(config, next);
     if (settings.length > 0) log.warn({ settings }, "settings have changed that are taken up by a restart alone");
     for (const { name, metrics } of running) await watchEnds(next, name as ServiceName, metrics);

@@ -338,6 +338,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       const rest = await options.prepareReload?.(next);
       const nextOrchestrator = await openOrchestrator(next, now);
       const { jwt, oidc } = next.auth;
+      const { audit_sinks } = next;
       return {
         limits: limitsOf(next),
         apply() {
@@ -345,7 +346,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
           rest?.();
           issuers = tokenIssuers(next);
           orchestrator = nextOrchestrator;
-          Object.assign(services, { config: { ...services.config, auth: { ...services.config.auth, jwt, oidc } } });
+          Object.assign(services, { config: { ...services.config, audit_sinks, auth: { ...services.config.auth, jwt, oidc } } });
         },
       };
     },

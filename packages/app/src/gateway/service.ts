@@ -126,7 +126,7 @@ export async function buildGateway(
     const { instance } = gateway.services;
     const sinks = await openAuditSinks({
       settings: own.audit_sinks,
-      store,
+      store: async () => store,
       platform,
       service: "gateway",
       instance,

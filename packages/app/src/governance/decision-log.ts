@@ -38,7 +38,7 @@ export async function decisionPuts(
   heard: Heard | undefined,
 ) {
   const { policy, policyRevision, decisionsTold, version, config } = services;
-  if (decisionsTold === undefined || heard === undefined) return [];
+  if (decisionsTold() === undefined || heard === undefined) return [];
   const { path, input, answer, milliseconds } = heard;
   const event: DecisionEvent = {
     decision_id: id,

@@ -84,7 +84,7 @@ export interface GovernanceOptions {
   readonly health: () => Promise<Health>;
   readonly config: GovernanceConfig;
   /** Until when every sink that tells decisions has heard all of them; without it decisions are not kept for any. */
-  readonly decisionsTold?: (() => number) | undefined;
+  readonly decisionsTold?: () => number | undefined;
   /** How a source of the configuration is reached; by default over the network. */
   readonly source?: ScansOptions["open"] | undefined;
 }
@@ -167,7 +167,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     health,
     audit,
     persons,
-    decisionsTold: options.decisionsTold,
+    decisionsTold: options.decisionsTold ?? (() => undefined),
     redactionKey: redactionKeyOf(options.signer.sign),
   };
   const modelServices = models && { ...services, models };
@@ -239,10 +239,11 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       const following = background.soon("audit follow", RETRY_MS, () => services.audit.follow());
       running.push(following, background.every("audit checkpoint", config.checkpoint_interval, checkpointAll));
       running.push(background.every("old changes", FORGET_MS, () => forgetChanges(options.store)));
-      const told = options.decisionsTold;
-      if (told !== undefined) {
-        running.push(background.every("told decisions", FORGET_MS, () => forgetDecisions(options.store, told(), randomUUID)));
-      }
+      const forgetTold = async (): Promise<void> => {
+        const until = services.decisionsTold();
+        if (until !== undefined) await forgetDecisions(options.store, until, randomUUID);
+      };
+      running.push(background.every("told decisions", FORGET_MS, forgetTold));
       unsubscribe = store.subscribe(() => following.due(FOLLOW_MS));
     },
     async stop() {

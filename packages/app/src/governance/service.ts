@@ -41,7 +41,7 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
   try {
     sinks = await openAuditSinks({
       settings: own.audit_sinks,
-      store,
+      store: async () => store,
       platform,
       service: "governance",
       instance,

@@ -25,7 +25,7 @@ export interface GovernanceServices {
   readonly audit: AuditLog;
   readonly persons: Persons;
   /** Until when every sink that tells decisions has heard all of them; without such sinks none is kept. */
-  readonly decisionsTold: (() => number) | undefined;
+  readonly decisionsTold: () => number | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: Metrics;

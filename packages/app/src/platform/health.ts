@@ -6,6 +6,8 @@ export interface HealthCheck {
   check(): Promise<unknown>;
   /** The service cannot work without it: not ready. Default true. */
   readonly required?: boolean;
+  /** Whether the service needs it at present. Default: always. */
+  applies?(): boolean;
 }
 
 export interface Health {
@@ -30,15 +32,17 @@ export async function checkHealth(
   checkArgument("checks", checks, "array");
   checkArgument("onFailure", onFailure, "function");
   const results = await Promise.all(
-    checks.map(async ({ name, check, required = true }) => {
-      try {
-        await within(check(), timeoutMs);
-        return { name, ok: true, required };
-      } catch (error) {
-        onFailure(name, error);
-        return { name, ok: false, required };
-      }
-    }),
+    checks
+      .filter((one) => one.applies?.() ?? true)
+      .map(async ({ name, check, required = true }) => {
+        try {
+          await within(check(), timeoutMs);
+          return { name, ok: true, required };
+        } catch (error) {
+          onFailure(name, error);
+          return { name, ok: false, required };
+        }
+      }),
   );
   return {
     status: results.every((result) => result.ok) ? "healthy" : "degraded",

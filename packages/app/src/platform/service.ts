@@ -87,8 +87,8 @@ export interface BuiltService {
 /** What a reload found, not yet in force. */
 export interface Reloaded {
   readonly limits?: RateLimits;
-  /** Puts the rest in force. Never fails. */
-  apply?(): void;
+  /** Puts the rest in force, before it first waits for anything. Never fails. */
+  apply?(): void | Promise<void>;
 }
 
 /** A kind of service: its name (also the prefix of its metrics), contract, settings, and how it is put together. */
@@ -125,9 +125,9 @@ export interface Service {
   clientAnchors(): Promise<readonly string[]>;
   /**
    * Prepares what settings and the files that they name say now: limits, policies, lists. What comes back puts it in force, for
-   * requests from then on. Throws when something of it cannot be used.
+   * requests from then on, and resolves when that is written down. Throws when something of it cannot be used.
    */
-  prepareReload(settings: object): Promise<() => void>;
+  prepareReload(settings: object): Promise<() => Promise<void>>;
   /** Takes no more requests, lets those in flight finish (`graceMs`), then closes what the service holds. Idempotent. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -294,9 +294,9 @@ export async function assembleService<Schema extends z.ZodObject>(
       clientAnchors: async () => (await whole.clientAnchors?.()) ?? [],
       async prepareReload(next) {
         const { limits: nextLimits, apply } = (await whole.reload?.(next)) ?? {};
-        return () => {
+        return async () => {
           if (nextLimits !== undefined && limit !== undefined) limit = limiter(nextLimits);
-          apply?.();
+          await apply?.();
         };
       },
       stop: (graceMs) =>
@@ -350,7 +350,7 @@ export interface RunningService extends Pick<Service, "name" | "metrics" | "heal
    * Prepares what a configuration and the files that it names say now: certificates, trusted CAs, limits, policies. What comes back puts
    * it in force, for connections and requests from then on; no connection is dropped. Throws when something of it cannot be used.
    */
-  prepareReload(config: object, listen: Parameters<Serve>[1]): Promise<() => void>;
+  prepareReload(config: object, listen: Parameters<Serve>[1]): Promise<() => Promise<void>>;
 }
 
 export interface StartOptions extends Omit<BuildOptions, "grace" | "server" | "rates" | "operators"> {
@@ -512,10 +512,10 @@ export async function startService<Schema extends z.ZodObject>(
       if ((tls === undefined) !== (listen.tls === undefined))
         throw new CodedError("config_invalid", `${name}: TLS is not turned on or off while it runs`);
       if (tls !== undefined) requireUsable(tls);
-      return () => {
+      return async () => {
         inForce = { config: next as z.output<Schema>, listen: nextListen };
         if (tls !== undefined) running.setSecureContext(tls);
-        apply?.();
+        await apply?.();
       };
     },
     stop() {

@@ -60,7 +60,7 @@ async function build(
     // Before the node: one page tells the metrics of both.
     sinks = await openAuditSinks({
       settings: own.audit_sinks,
-      store,
+      store: async () => store,
       platform,
       service: "storage",
       instance,

@@ -168,3 +168,103 @@ it("while a required sink is too far behind every request that may record is a 5
   await vi.waitUntil(async () => (await ask("/ready")).status === 200, WAIT);
   expect((await ask("/api/v1/workspaces")).status).toBe(401);
 });
+
+it("a reload begins, moves and ends sinks of every service, without losing an event; a wrong one of one service changes none of any", async () => {
+  const governanceKey = `sk_${"k".repeat(40)}`;
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+  await prepareData(join(dir, "data"), systemRandom);
+  await writeFile(
+    join(dir, "decision.rego"),
+    'package governance\n\ndecision := {"allowed": true, "policy_id": "p", "policy_name": "P", "reasons": []}\n',
+  );
+  const names = ["gateway", "governance", "scheduler", "storage"] as const;
+  const settings = (sinks: (service: string) => object) =>
+    processSettings.parse({
+      services: names,
+      data_dir: join(dir, "data"),
+      gateway: { server: { port: 0 }, audit_sinks: sinks("gateway") },
+      governance: {
+        server: { port: 0 },
+        policy_files: [join(dir, "decision.rego")],
+        api_keys: [{ id: "k1", sha256: sha256(governanceKey), org: "acme", scopes: ["admin"] }],
+        audit_sinks: sinks("governance"),
+      },
+      scheduler: {
+        server: { port: 0 },
+        tokens: [{ id: "ops", role: "system-admin", sha256: sha256(TOKEN) }],
+        audit_sinks: sinks("scheduler"),
+      },
+      storage: {
+        server: { port: 0 },
+        s3: { port: 0 },
+        grpc: {},
+        admin: { tokens: [{ id: "ops", role: "cluster-admin", sha256: sha256(TOKEN) }] },
+        audit_sinks: sinks("storage"),
+      },
+    });
+  const start = () =>
+    startProcess(
+      settings(() => ({})),
+      { serve, serveS3, log: openLogger({ level: "silent" }), version: "test" },
+    );
+  running = await start();
+  let made = 0;
+  const act = async (): Promise<void> => {
+    const post = async (service: number, path: string, token: string, body: object) => {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const url = `${running?.services[service]?.url}${path}`;
+      return (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).status;
+    };
+    const tenant = `t${++made}`;
+    expect(await post(0, "/api/v1/workspaces", "eyJhbGciOiJIUzI1NiJ9.e30.c2VjcmV0LXNpZ25hdHVyZQ", {})).toBe(401);
+    const evaluation = {
+      operation_type: "READ",
+      source_resources: ["crm.customers"],
+      user_context: { user_id: "ada", role: "analyst", department: "sales" },
+    };
+    expect(await post(1, "/api/v1/evaluate", governanceKey, evaluation)).toBe(200);
+    expect(await post(2, "/api/v1/tenants", TOKEN, { name: tenant })).toBe(201);
+    expect(await post(3, "/ui/api/ops/tenants", TOKEN, { tenant_id: tenant })).toBe(201);
+  };
+  const file = (name: string, more: object = {}) => ({ kind: "file", path: join(dir, `${name}.jsonl`), ...more });
+  const told = async (name: string) => {
+    const text = await readFile(join(dir, `${name}.jsonl`), "utf8").catch(() => "");
+    return text.split("\n").flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as AuditMessage).seq]));
+  };
+  const hears = async (name: string): Promise<void> => {
+    const before = (await told(name)).length;
+    await vi.waitUntil(async () => (await told(name)).length > before, WAIT);
+  };
+  await act();
+  const decisions = { decisions: file("decisions", { tells: "decisions" }) };
+  const to = (place: string) =>
+    settings((service) => ({ siem: file(`${service}-${place}`), ...(service === "governance" ? decisions : {}) }));
+  await running.reload(to("one"));
+  await act();
+  for (const service of names) await vi.waitUntil(async () => (await told(`${service}-one`)).length > 0, WAIT);
+  await vi.waitUntil(async () => (await told("decisions")).length === 1, WAIT);
+
+  const wrong = { kind: "syslog", url: "tls://127.0.0.1:1", ca_file: join(dir, "absent.pem") };
+  await expect(
+    running.reload(settings((service) => ({ siem: service === "storage" ? wrong : file(`${service}-wrong`) }))),
+  ).rejects.toThrow();
+  const heard = names.map((service) => hears(`${service}-one`));
+  await act();
+  await Promise.all(heard);
+  for (const service of names) expect(await told(`${service}-wrong`)).toEqual([]);
+
+  await running.reload(to("two"));
+  await act();
+  for (const service of names) await vi.waitUntil(async () => (await told(`${service}-two`)).length > 0, WAIT);
+  await running.reload(settings(() => ({})));
+  await act();
+  // Each goes on where it stands, also after a restart, which is another way to the same settings.
+  await running.stop();
+  running = await start();
+  await running.reload(to("three"));
+  for (const service of names) await vi.waitUntil(async () => (await told(`${service}-three`)).length > 0, WAIT);
+  for (const service of names) {
+    const all = (await Promise.all(["one", "two", "three"].map((place) => told(`${service}-${place}`)))).flat();
+    expect(all, service).toEqual(all.map((_, i) => (all[0] ?? 0) + i));
+  }
+});

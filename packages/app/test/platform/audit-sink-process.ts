@@ -15,7 +15,7 @@ const log = openLogger({ level: "silent" });
 const metrics = openMetrics({ prefix: "gateway", version: "test" });
 const sinks = await openAuditSinks({
   settings: auditSinksSetting.parse({ siem: { kind: "syslog", url, from: "beginning" } }),
-  store,
+  store: async () => store,
   platform: { log, metrics, background: openBackground(log, metrics), clock: systemClock, random: systemRandom },
   service: "gateway",
   instance: "here",

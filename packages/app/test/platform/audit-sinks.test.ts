@@ -1,7 +1,7 @@
 /** The laws of audit sinks over a store and real receivers. */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
@@ -10,7 +10,7 @@ import { openMetrics } from "@seneschal/adapters/metrics";
 import type { AuditMessage } from "@seneschal/core/audit";
 import type { AuditEntry, DocumentStore } from "@seneschal/kernel/ports";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   auditSinkCollections,
   auditSinksSetting,
@@ -18,6 +18,7 @@ import {
   openAuditSinks,
   openBackground,
 } from "../../src/platform/index.ts";
+import { testCa } from "./test-pki.ts";
 
 let dir = "";
 let store: DocumentStore;
@@ -47,7 +48,7 @@ async function open(settings: object, over: DocumentStore = store) {
   const background = openBackground(log, metrics);
   const sinks = await openAuditSinks({
     settings: auditSinksSetting.parse(settings),
-    store: over,
+    store: async () => over,
     platform: { log, metrics, background, clock, random: seededRandom(++opened) },
     service: "gateway",
     instance: "here",
@@ -59,7 +60,8 @@ async function open(settings: object, over: DocumentStore = store) {
   closing.push(() => sinks.close());
   const value = async (name: string, sink: string) =>
     Number(new RegExp(`^gateway_audit_sink_${name}\\{sink="${sink}"\\} (\\S+)$`, "m").exec(await metrics.text())?.[1]);
-  return { ...sinks, background, value };
+  const reload = async (next: object): Promise<void> => (await sinks.prepare(auditSinksSetting.parse(next)))();
+  return { ...sinks, background, metrics, reload, value };
 }
 
 const file = (name: string, more: object = {}) => ({ kind: "file", path: join(dir, name), ...more });
@@ -225,6 +227,170 @@ it("a sink that fails is behind by itself: in its metrics, in the health of the 
   expect(sinks.background.failing()).toEqual(["audit sink bad"]);
 });
 
+/** A receiver of a kind, as a sink names it: what came, batch by batch; while it is `silent`, it takes what comes and does not say so. */
+interface Receiver {
+  readonly sink: object;
+  readonly came: () => Promise<readonly number[]>;
+  silent: boolean;
+}
+const listening = async (server: Server | TcpServer): Promise<number> => {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => sockets.add(socket.on("error", () => undefined)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+};
+async function overHttp(sink: (url: string) => object, of: (body: string) => readonly string[]): Promise<Receiver> {
+  const told: number[] = [];
+  const receiver = { silent: false, came: async () => told };
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    told.push(...of(Buffer.concat(pieces).toString()).map((text) => (JSON.parse(text) as AuditMessage).seq));
+    if (!receiver.silent) response.writeHead(200).end();
+  });
+  const url = `http://127.0.0.1:${await listening(server)}/`;
+  return Object.assign(receiver, { sink: sink(url) });
+}
+const logRecords = (body: string) =>
+  (JSON.parse(body).resourceLogs[0].scopeLogs[0].logRecords as { body: { stringValue: string } }[]).map(
+    (record) => record.body.stringValue,
+  );
+const hookEvents = (body: string) => (JSON.parse(body).data.events as AuditMessage[]).map((message) => JSON.stringify(message));
+let files = 0;
+const receivers: Readonly<Record<string, () => Promise<Receiver>>> = {
+  async file() {
+    const name = `receiver-${++files}`;
+    return { sink: file(name), came: () => numbers(name), silent: false };
+  },
+  async syslog() {
+    const told: number[] = [];
+    const receiver = { silent: false, came: async () => told };
+    const server = createTcpServer({ allowHalfOpen: true }, (socket) => {
+      let text = "";
+      socket.on("data", (piece) => {
+        text += piece;
+      });
+      socket.on("end", () => {
+        told.push(...[...text.matchAll(/ seq="(\d+)"/g)].map(([, seq]) => Number(seq)));
+        if (!receiver.silent) socket.end();
+      });
+    });
+    return Object.assign(receiver, { sink: { kind: "syslog", url: `tcp://127.0.0.1:${await listening(server)}` } });
+  },
+  otlp: () => overHttp((url) => ({ kind: "otlp", url }), logRecords),
+  webhook: () =>
+    overHttp((url) => ({ kind: "webhook", url, secret: `whsec_${Buffer.alloc(32).toString("base64")}` }), hookEvents),
+};
+
+describe.each(Object.entries(receivers))("a reload of a sink of kind %s", (kind, receiver) => {
+  it("begins one that is new, goes on elsewhere from where it stands, ends one that is gone, and takes it up again there", async () => {
+    const [one, two] = [await receiver(), await receiver()];
+    await record("acme", "before", 2);
+    const sinks = await open({});
+    await sinks.reload({ siem: one.sink });
+    await record("acme", "x", 3);
+    await sinks.deliver();
+    await sinks.reload({ siem: { ...two.sink, timeout: "9s" } });
+    await record("acme", "x", 2);
+    await sinks.deliver();
+    await sinks.reload({});
+    await record("acme", "x", 2);
+    await sinks.deliver();
+    expect(await two.came()).toEqual([6, 7]);
+    await vi.waitUntil(async () => !(await sinks.metrics.text()).includes('sink="siem"'), { timeout: 30_000 });
+    await sinks.reload({ siem: two.sink });
+    await sinks.deliver();
+    expect([await one.came(), await two.came()]).toEqual([
+      [3, 4, 5],
+      [6, 7, 8, 9],
+    ]);
+    expect(await sinks.value("events_total", "siem")).toBe(2);
+  });
+
+  it("loses none and keeps the order, whatever is reloaded between whatever is recorded", async () => {
+    const [one, two] = [await receiver(), await receiver()];
+    const sinks = (step: number) =>
+      [{}, { siem: one.sink }, { siem: two.sink }, { siem: one.sink, other: two.sink }, { siem: { ...one.sink, max_lag: "7s" } }][
+        step
+      ] ?? {};
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ step: fc.nat(4), events: fc.nat(3), turn: fc.boolean() }), { maxLength: 8 }),
+        async (steps) => {
+          store = openMemoryStore({ collections: auditSinkCollections });
+          const before = [(await one.came()).length, (await two.came()).length];
+          const told = async () => [(await one.came()).slice(before[0]), (await two.came()).slice(before[1])] as const;
+          const opened = await open({ siem: one.sink });
+          let total = 0;
+          for (const { step, events, turn } of steps) {
+            // Turns go on while it is reloaded, and requests record meanwhile.
+            const turns = turn ? opened.deliver() : Promise.resolve();
+            const [change] = await Promise.all([opened.prepare(auditSinksSetting.parse(sinks(step))), turns]);
+            if (events > 0) await record("acme", "x", events);
+            total += events;
+            await change();
+          }
+          await opened.reload({ siem: one.sink });
+          await opened.deliver();
+          await opened.close();
+          const [first, second] = await told();
+          const all = Array.from({ length: total }, (_, i) => i + 1);
+          expect([...new Set([...first, ...second])].sort((a, b) => a - b)).toEqual(all);
+          expect(first).toEqual([...first].sort((a, b) => a - b));
+        },
+      ),
+      { numRuns: Number(process.env["FC_RUNS"] ?? 10) },
+    );
+  });
+
+  it.skipIf(kind === "file")(
+    "cuts the turn that its receiver does not answer, and goes on behind what was acknowledged",
+    async () => {
+      const [one, two] = [await receiver(), await receiver()];
+      const sinks = await open({ siem: one.sink });
+      await record("acme", "x", 2);
+      await sinks.deliver();
+      one.silent = true;
+      await record("acme", "x", 2);
+      const waits = sinks.deliver();
+      await vi.waitUntil(async () => (await one.came()).length === 4, { timeout: 30_000 });
+      await sinks.reload({ siem: two.sink });
+      await waits;
+      await sinks.deliver();
+      expect(await two.came()).toEqual([3, 4]);
+    },
+  );
+});
+
+it("a reload with a sink that cannot be opened changes nothing, and one whose file has other content is opened anew", async () => {
+  const ca = await testCa("SIEM");
+  const [mine, next] = [await ca.issue("CN=one"), await ca.issue("CN=two")];
+  const at = (name: string): string => join(dir, name);
+  for (const [name, text] of Object.entries({ ca: ca.pem, cert: mine.cert, key: mine.key, next: next.key }))
+    await writeFile(at(name), text);
+  const tls = { kind: "syslog", url: "tls://127.0.0.1:1", ca_file: at("ca"), cert_file: at("cert"), key_file: at("key") };
+  const sinks = await open({ siem: file("siem") });
+  for (const kind of ["syslog", "otlp"])
+    for (const wrong of [{ ca_file: at("absent") }, { key_file: at("next") }]) {
+      const url = kind === "otlp" ? "https://127.0.0.1:1/" : tls.url;
+      await expect(sinks.reload({ siem: file("other"), tls: { ...tls, kind, url, ...wrong } })).rejects.toThrow();
+    }
+  await record("acme", "x");
+  await sinks.deliver();
+  expect([await numbers("siem"), await numbers("other")]).toEqual([[1], []]);
+  expect(await store.get("audit_sinks", "tls")).toBeUndefined();
+  await sinks.reload({ siem: file("siem"), tls });
+  // Under the same settings: the files are read again.
+  await writeFile(at("key"), next.key);
+  await expect(sinks.reload({ siem: file("siem"), tls })).rejects.toThrow();
+  await writeFile(at("cert"), next.cert);
+  await sinks.reload({ siem: file("siem"), tls });
+});
+
 describe("a sink that is required", () => {
   const route = (auth: "public" | "principal" | "optional", method: "GET" | "POST") => ({
     id: "r",
@@ -261,6 +427,25 @@ describe("a sink that is required", () => {
     await sinks.deliver().catch(() => undefined);
     admits("principal", "POST");
     await health();
+  });
+
+  it("is in the health of the service and refuses from the reload on that makes it so, and no longer than until the one that ends it", async () => {
+    const sinks = await open({ siem: file("absent/late") });
+    const service = sinks.around<BuiltService>(built);
+    const admits = () => (service.admits as (ref: unknown) => void)(route("principal", "GET"));
+    const reload = async (sink: object) =>
+      (await service.reload?.({ audit_sinks: auditSinksSetting.parse({ siem: sink }) }))?.apply?.();
+    const asked = () => (service.checks ?? []).filter(({ applies }) => applies?.() ?? true).map(({ name }) => name);
+    await record("acme", "x");
+    clock.advance(10_001);
+    admits();
+    expect(asked()).toEqual([]);
+    await reload(file("absent/late", { required: true, max_lag: "10s" }));
+    expect(admits).toThrow(expect.objectContaining(refusal));
+    expect(asked()).toEqual(["audit_sinks"]);
+    await reload(file("absent/late"));
+    admits();
+    expect(asked()).toEqual([]);
   });
 
   it("refuses also where nobody can tell how far it is, and after a restart until it has caught up", async () => {

@@ -1,3 +1,4 @@
+import type { AuditSink } from "@seneschal/adapters/audit-sinks";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { changes } from "@seneschal/contract";
 import type { AuditMessage } from "@seneschal/core/audit";
@@ -7,7 +8,7 @@ import { Counter, Gauge } from "prom-client";
 import { Lease } from "../jobs/lease.ts";
 import type { Stoppable } from "../repeat.ts";
 import type { BuiltService, Platform } from "../service.ts";
-import { openSink } from "./open-sink.ts";
+import { openSink, readSinkTls, type SinkTls } from "./open-sink.ts";
 import { placeDocument, placeOf } from "./places.ts";
 import type { AuditSinkSettings } from "./settings.ts";
 import { type AuditSource, auditSourceOf } from "./source.ts";
@@ -20,9 +21,9 @@ const LEASE_MS = 30_000;
 const [FIRST_RETRY_MS, LAST_RETRY_MS] = [1000, 60_000];
 
 interface AuditSinksParts {
-  readonly settings: Readonly<Record<string, AuditSinkSettings>>;
-  /** Opened with `auditSinkCollections`. */
-  readonly store: DocumentStore;
+  readonly settings: AuditSinksSettings;
+  /** Opened with `auditSinkCollections`; asked for when there is a sink, or no `source`. */
+  readonly store: () => Promise<DocumentStore>;
   readonly platform: Pick<Platform, "background" | "metrics" | "log" | "clock" | "random">;
   readonly service: string;
   /** `server.instance_id` in force. */
@@ -35,14 +36,25 @@ interface AuditSinksParts {
   readonly source?: AuditSource;
 }
 
+type AuditSinksSettings = Readonly<Record<string, AuditSinkSettings>>;
+
 /** Tells the audit events of a service to its sinks. */
 export interface AuditSinks {
-  /** The service with its sinks: told while it runs, in its health, and refusing requests while one that is required is too far behind. */
+  /**
+   * The service with its sinks: told while it runs, in its health, refusing requests while one that is required is too far behind, and others
+   * after a reload of a configuration with other `audit_sinks`.
+   */
   around<Built extends BuiltService>(built: Built): Built;
   /** A turn of every sink now; `start` of the service makes them due. Rejects with what failed, after all have had theirs. */
   deliver(): Promise<void>;
-  /** Until when every sink that tells decisions has heard everything; undefined without one. */
-  readonly decisionsTold: (() => number) | undefined;
+  /** Until when every sink that tells decisions has heard everything; undefined while there is none. */
+  decisionsTold(): number | undefined;
+  /**
+   * Opens what other settings name, and says what puts it in force: a sink that is gone ends, one that is new begins, one that is told otherwise goes on where
+   * it stands, after the turn of before has ended; the others are not touched. Rejects, and nothing has changed, for a sink that cannot be opened;
+   * what was opened holds nothing before its first turn.
+   */
+  prepare(settings: AuditSinksSettings): Promise<() => Promise<void>>;
   /** Ends what was opened for a service that is not built after all. */
   close(): Promise<void>;
 }
@@ -54,15 +66,15 @@ export interface AuditSinks {
  */
 export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks> {
   checkArgument("parts", parts, "object");
-  const { store, service, instance, describe, decisions, source = auditSourceOf(parts.store) } = parts;
+  const { service, instance, describe, decisions } = parts;
   const { background, clock, random, log } = parts.platform;
+  const source = parts.source ?? auditSourceOf(await parts.store());
   const metrics = sinkMetrics(
     parts.platform.metrics,
     () => clock.now(),
     () => behind().length > 0,
   );
   const id = (): string => Buffer.from(random(16)).toString("hex");
-  const ending = new AbortController();
   const message = (entry: AuditEntry): AuditMessage => {
     const { seq, stream, streamSeq, event } = entry;
     return { version: 1, service, instance, seq, stream, stream_seq: streamSeq, ...describe(entry), event };
@@ -75,14 +87,13 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
     });
   };
 
-  const open = async (name: string, settings: AuditSinkSettings): Promise<WatchedSink> => {
-    const sink = await openSink(settings, () => clock.now());
-    const lease = store.capabilities.multiProcess ? new Lease(store, `audit sink ${name}`, id(), LEASE_MS) : undefined;
-    const place = async () => {
-      const seq = settings.from === "beginning" ? 0 : await source.newest();
-      if ((await placeOf(store, name)) === undefined) await store.commit({ commitId: id(), puts: [placeDocument(name, seq, 0)] });
-    };
-    await place();
+  /** Opens a sink and finds out how far it is. Writes nothing. */
+  const open = async (name: string, settings: AuditSinkSettings, tls: SinkTls, before?: WatchedSink): Promise<WatchedSink> => {
+    const sink = openSink(settings, tls, () => clock.now());
+    const store = await parts.store();
+    const fresh = () => (store.capabilities.multiProcess ? new Lease(store, `audit sink ${name}`, id(), LEASE_MS) : undefined);
+    const lease = before === undefined ? fresh() : before.lease;
+    const ending = new AbortController();
     const turn = tellSink({
       name,
       sink,
@@ -100,63 +111,130 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
         log.warn({ sink: name, events }, "audit events are gone that a sink had not heard");
       },
     });
-    const watched: WatchedSink = { name, settings, sink, lease, told: 0, failures: 0, retryAt: 0, turn };
-    await look(watched);
-    metrics.watch(name, () => watched.told);
+    const begins = settings.from === "beginning" ? 0 : await source.newest();
+    const watched: WatchedSink = {
+      name,
+      settings,
+      form: formOf(settings, tls),
+      sink,
+      store,
+      lease,
+      begins,
+      turn,
+      ending,
+      steps: [],
+      last: Promise.resolve(),
+      told: 0,
+      failures: 0,
+      retryAt: 0,
+    };
+    await hear(watched, (await placeOf(store, name))?.seq ?? begins);
     return watched;
   };
 
-  /** Until when the sink has heard everything; whether there is something that it has not heard. */
-  const look = async (watched: WatchedSink): Promise<boolean> => {
+  /** Until when the sink has heard everything, told up to number `seq`; whether there is something that it has not heard. */
+  const hear = async (watched: WatchedSink, seq: number): Promise<boolean> => {
     const now = clock.now();
-    const place = await placeOf(store, watched.name);
-    const [first] = place === undefined ? [] : await source.read(place.seq, 1);
+    const [first] = await source.read(seq, 1);
     watched.told = first === undefined ? now : Math.min(now, Date.parse(describe(first).time));
     return first !== undefined;
   };
-
-  const sinks: WatchedSink[] = [];
-  const running: Stoppable[] = [];
-  const close = async (): Promise<void> => {
-    ending.abort();
-    await Promise.all(running.splice(0).map((step) => step.stop()));
-    for (const { lease, sink } of sinks.splice(0)) {
-      await lease?.release(id());
-      await sink.close();
+  /** The same of where it stands; one that stands nowhere yet is given its place. */
+  const look = async (watched: WatchedSink): Promise<boolean> => {
+    const { store, name, begins } = watched;
+    const place = (): ReturnType<typeof placeOf> => placeOf(store, name);
+    let stands = await place();
+    if (stands === undefined) {
+      await store.commit({ commitId: id(), puts: [placeDocument(name, begins, 0)] });
+      stands = await place();
     }
+    return hear(watched, stands?.seq ?? begins);
+  };
+
+  let sinks: readonly WatchedSink[] = [];
+  let started = false;
+  /** Those that are not in force any more and still end, by name. */
+  const leaving = new Map<string, Promise<void>>();
+
+  const take = (watched: WatchedSink): Promise<void> => {
+    const turn = watched.last.then(async () => {
+      try {
+        await watched.turn();
+        watched.failures = 0;
+      } catch (error) {
+        watched.retryAt = clock.now() + Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** watched.failures);
+        watched.failures += 1;
+        metrics.failed(watched.name);
+        throw error;
+      } finally {
+        await look(watched);
+      }
+    });
+    watched.last = turn.catch(() => undefined);
+    return turn;
+  };
+  const begin = (watched: WatchedSink): void => {
+    const { name } = watched;
+    const due = background.soon(`audit sink ${name}`, LAST_RETRY_MS, () => take(watched));
+    const lag = background.every(`audit sink ${name}: lag`, WATCH_MS, async () => {
+      if ((await look(watched)) && clock.now() >= watched.retryAt) due.due(0);
+    });
+    watched.steps.push(due, lag);
+  };
+  /** The turn that runs is cut short; whoever tells the sink next begins behind it. */
+  const end = async (watched: WatchedSink): Promise<void> => {
+    watched.ending.abort();
+    await Promise.all(watched.steps.map((step) => step.stop()));
+    await watched.last;
+    await watched.sink.close();
+    if (sinks.some(({ lease, name }) => name === watched.name && lease === watched.lease)) return;
+    // One that cannot be given back runs out.
+    await watched.lease?.release(id()).catch(() => undefined);
+    if (sinks.some(({ name }) => name === watched.name)) return;
+    metrics.forget(watched.name);
+    for (const step of [`audit sink ${watched.name}`, `audit sink ${watched.name}: lag`]) background.skip(step);
+  };
+  const leave = (watched: WatchedSink): void => {
+    const { name } = watched;
+    const left = end(watched);
+    leaving.set(name, left);
+    void left.finally(() => {
+      if (leaving.get(name) === left) leaving.delete(name);
+    });
+  };
+
+  const prepare = async (settings: AuditSinksSettings): Promise<() => Promise<void>> => {
+    const next: WatchedSink[] = [];
+    for (const [name, given] of Object.entries(settings)) {
+      const before = sinks.find((sink) => sink.name === name);
+      const tls = await readSinkTls(given);
+      next.push(before?.form === formOf(given, tls) ? before : await open(name, given, tls, before));
+    }
+    return async () => {
+      const others = sinks.filter((sink) => !next.includes(sink));
+      const fresh = next.filter((sink) => !sinks.includes(sink));
+      sinks = next;
+      others.forEach(leave);
+      for (const sink of fresh) {
+        sink.last = leaving.get(sink.name) ?? sink.last;
+        metrics.watch(sink.name, () => sink.told);
+        if (started) begin(sink);
+      }
+      await Promise.all(fresh.map(look));
+    };
+  };
+  const close = async (): Promise<void> => {
+    const all = sinks;
+    sinks = [];
+    all.forEach(leave);
+    await Promise.all(leaving.values());
   };
   try {
-    for (const [name, settings] of Object.entries(parts.settings)) sinks.push(await open(name, settings));
+    await (await prepare(parts.settings))();
   } catch (error) {
     await close();
     throw error;
   }
-
-  const take = async (watched: WatchedSink): Promise<void> => {
-    try {
-      await watched.turn();
-      watched.failures = 0;
-    } catch (error) {
-      watched.retryAt = clock.now() + Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** watched.failures);
-      watched.failures += 1;
-      metrics.failed(watched.name);
-      throw error;
-    } finally {
-      await look(watched);
-    }
-  };
-  const start = (): void => {
-    for (const watched of sinks) {
-      const { name } = watched;
-      const due = background.soon(`audit sink ${name}`, LAST_RETRY_MS, () => take(watched));
-      running.push(due);
-      running.push(
-        background.every(`audit sink ${name}: lag`, WATCH_MS, async () => {
-          if ((await look(watched)) && clock.now() >= watched.retryAt) due.due(0);
-        }),
-      );
-    }
-  };
 
   /** Those required ones that are too far behind. */
   const behind = (): readonly string[] =>
@@ -166,16 +244,32 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
       throw new CodedError("service_unavailable", "audit events do not reach where they must", { reason: "audit_sink_behind" });
   };
 
-  const deciding = sinks.filter(({ settings }) => settings.tells === "decisions");
   return {
     close,
-    decisionsTold: deciding.length === 0 ? undefined : () => Math.min(...deciding.map(({ told }) => told)),
+    prepare,
+    decisionsTold() {
+      const deciding = sinks.filter(({ settings }) => settings.tells === "decisions");
+      return deciding.length === 0 ? undefined : Math.min(...deciding.map(({ told }) => told));
+    },
     async deliver() {
       const turns = await Promise.allSettled(sinks.map(take));
       for (const turn of turns) if (turn.status === "rejected") throw turn.reason;
     },
     around: (built) => ({
       ...built,
+      async reload(config) {
+        const { apply, ...rest } = (await built.reload?.(config)) ?? {};
+        const change = await prepare((config as { readonly audit_sinks: AuditSinksSettings }).audit_sinks);
+        return {
+          ...rest,
+          async apply() {
+            // A place that cannot be written now is by the step that looks how far the sink is, which says so until then.
+            const changed = change().catch(() => undefined);
+            await apply?.();
+            await changed;
+          },
+        };
+      },
       admits(ref) {
         // Probes, metrics and documents write no event.
         if (ref.route.auth !== "public" || changes(ref.route)) requireTold();
@@ -183,11 +277,12 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
       },
       checks: [
         ...(built.checks ?? []),
-        ...(sinks.some(({ settings }) => settings.required) ? [{ name: "audit_sinks", check: async () => requireTold() }] : []),
+        { name: "audit_sinks", applies: () => sinks.some(({ settings }) => settings.required), check: async () => requireTold() },
       ],
       async start() {
         await built.start?.();
-        start();
+        started = true;
+        sinks.forEach(begin);
       },
       async stop() {
         await close();
@@ -200,20 +295,31 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
 interface WatchedSink {
   readonly name: string;
   readonly settings: AuditSinkSettings;
-  readonly sink: Awaited<ReturnType<typeof openSink>>;
+  /** Two of the same name with the same form are told alike. */
+  readonly form: string;
+  readonly sink: AuditSink;
+  readonly store: DocumentStore;
   readonly lease: Lease | undefined;
+  /** Number of the event behind which it begins if it has no place yet. */
+  readonly begins: number;
   readonly turn: () => Promise<void>;
+  readonly ending: AbortController;
+  readonly steps: Stoppable[];
+  /** Its last turn, or what has to end before its first. */
+  last: Promise<void>;
   /** Until then it has heard everything. Nothing that fails moves it on: it is the more behind. */
   told: number;
   failures: number;
   retryAt: number;
 }
 
+const formOf = (settings: AuditSinkSettings, tls: SinkTls): string => JSON.stringify([settings, tls]);
+
 function sinkMetrics({ registry, prefix }: Metrics, now: () => number, refusing: () => boolean) {
   const registers = [registry];
   const labelNames = ["sink"];
   const told = new Map<string, () => number>();
-  new Gauge({
+  const lag = new Gauge({
     name: `${prefix}_audit_sink_lag_seconds`,
     help: "How long ago a sink was known to have heard everything",
     labelNames,
@@ -240,6 +346,11 @@ function sinkMetrics({ registry, prefix }: Metrics, now: () => number, refusing:
       told.set(sink, until);
       // A counter that begins at what it counted first has no increase that an alert could see.
       for (const each of [delivered, failed, missing]) each.inc({ sink }, 0);
+    },
+    forget(sink: string) {
+      told.delete(sink);
+      lag.remove({ sink });
+      for (const each of [delivered, failed, missing]) each.remove({ sink });
     },
     delivered: (sink: string, events: number) => delivered.inc({ sink }, events),
     failed: (sink: string) => failed.inc({ sink }),

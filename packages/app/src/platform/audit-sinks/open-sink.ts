@@ -5,10 +5,9 @@ import type { AuditSinkSettings } from "./settings.ts";
 const MAX_BYTES = 64 << 20;
 const KEEP = 10;
 
-/** Opens a sink as it is configured. Rejects for a file that cannot be read, and for certificates that cannot be used. */
-export async function openSink(settings: AuditSinkSettings, now: () => number): Promise<AuditSink> {
+/** Opens a sink as it is configured, with what {@link readSinkTls} gave. Throws for certificates that cannot be used. */
+export function openSink(settings: AuditSinkSettings, tls: SinkTls, now: () => number): AuditSink {
   const { kind, url = "", path = "", timeout: timeoutMs, secret = "", headers = {} } = settings;
-  const tls = await tlsOf(settings);
   switch (kind) {
     case "file":
       return openFileSink({ path, maxBytes: settings.max_bytes ?? MAX_BYTES, keep: settings.keep ?? KEEP });
@@ -21,13 +20,16 @@ export async function openSink(settings: AuditSinkSettings, now: () => number): 
   }
 }
 
-async function tlsOf({ ca_file, cert_file, key_file }: AuditSinkSettings) {
-  const read = async (name: "ca" | "cert" | "key", path: string | undefined) =>
+/** What the files of a sink hold. PEM. */
+export interface SinkTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Reads the files that a sink names. Rejects for one that cannot be read. */
+export async function readSinkTls({ ca_file, cert_file, key_file }: AuditSinkSettings): Promise<SinkTls> {
+  const read = async (name: keyof SinkTls, path: string | undefined) =>
     path === undefined ? {} : { [name]: await readText(path) };
-  const tls: { ca?: string; cert?: string; key?: string } = {
-    ...(await read("ca", ca_file)),
-    ...(await read("cert", cert_file)),
-    ...(await read("key", key_file)),
-  };
-  return tls;
+  return { ...(await read("ca", ca_file)), ...(await read("cert", cert_file)), ...(await read("key", key_file)) };
 }

@@ -33,24 +33,27 @@ export async function toldToSinks(
 ): Promise<BuiltService> {
   const { audit_sinks: settings, storage } = config;
   const schema = { collections: auditSinkCollections };
-  let store: DocumentStore | undefined;
-  try {
-    store =
-      Object.keys(settings).length === 0 || storage.kind === "memory" || storage.path === undefined
+  let opened: DocumentStore | undefined;
+  /** With the first sink: a process that has none keeps nothing, and may share its directory with others. */
+  const store = async (): Promise<DocumentStore> => {
+    opened ??=
+      storage.kind === "memory" || storage.path === undefined
         ? openMemoryStore(schema)
         : await openDatabase({ kind: "level", path: join(storage.path, "audit-sinks") }, schema, storage.path);
+    return opened;
+  };
+  try {
     const source = sourceOf(quotas, archive);
     const sinks = await openAuditSinks({ settings, store, platform, service: "scheduler", instance, describe, source });
-    const open = store;
     return sinks.around({
       ...built,
       async stop() {
         await built.stop?.();
-        await open.close();
+        await opened?.close();
       },
     });
   } catch (error) {
-    await store?.close();
+    await opened?.close();
     await built.stop?.();
     throw error;
   }
