@@ -172,6 +172,23 @@ export {
   versionIdOf,
 } from "./objects/records.ts";
 export type { S3Credential, S3Question, S3Server, S3ServerOptions, S3Settings, ServeS3 } from "./objects/serve-s3.ts";
+export {
+  checkDeletion,
+  checkLockable,
+  checkObject,
+  checkWrite,
+  currentAgain,
+  type DeletionAsked,
+  type DeletionStep,
+  judgeDeletion,
+  lockedByDefault,
+  ordinalOf,
+  ordinalOfId,
+  replicaOrdinal,
+  type Succession,
+  succeedByReplica,
+  succeedVersion,
+} from "./objects/versions.ts";
 export { murmur3 } from "./placement/murmur3.ts";
 export { type Candidate, placeChunk, rankDevices } from "./placement/place.ts";
 export { type Admission, admitWrite, type PoolFill } from "./pool/admission.ts";

@@ -5,6 +5,7 @@ import {
   type LifecycleRule,
   type ListedVersion,
   lifecycleDue,
+  ordinalOf,
   versionIdOf,
 } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
@@ -12,7 +13,6 @@ import { everyDocument } from "../../platform/index.ts";
 import { deleteObject } from "../objects/delete-object.ts";
 import { listUploads, listVersions } from "../objects/list-keys.ts";
 import { abortUpload } from "../objects/multipart.ts";
-import { ordinalOf } from "../objects/versions.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
 const pageSize = 1000;

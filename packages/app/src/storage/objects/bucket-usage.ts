@@ -1,4 +1,4 @@
-import { type Bucket, type BucketUsage, checkBucketQuota, storageError } from "@seneschal/core/storage";
+import { type Bucket, type BucketUsage, checkBucketQuota, ordinalOf, storageError } from "@seneschal/core/storage";
 import type { Check, Commit, Del, DocumentStore, Put, RangeCheck, Stored } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
@@ -6,7 +6,7 @@ import type { ObjectDoc, UsageDoc } from "../documents.ts";
 import { indexedKey } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";
 import { figureOf, plus } from "./version-figures.ts";
-import { findVersion, ordinalOf } from "./versions.ts";
+import { findVersion } from "./versions.ts";
 
 /** Work that moves what a bucket holds comes one after another in this process: racing for one record would be a try each. */
 export const inTurn = createKeyedLock();

@@ -1,9 +1,17 @@
-import { type KeyPage, type KeyQuery, type ListedUpload, type ListedVersion, versionIdOf } from "@seneschal/core/storage";
+import {
+  type KeyPage,
+  type KeyQuery,
+  type ListedUpload,
+  type ListedVersion,
+  ordinalOf,
+  ordinalOfId,
+  versionIdOf,
+} from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import type { ObjectDoc } from "../documents.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";
-import { findVersion, ordinalOf, ordinalOfId } from "./versions.ts";
+import { findVersion } from "./versions.ts";
 
 /** A document that a listing shows. */
 interface Listed {

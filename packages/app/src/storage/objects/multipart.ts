@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
   type Completion,
-  needLock,
+  checkLockable,
   objectError,
   type PartBody,
   partLimits,
+  replicaOrdinal,
   storageError,
   type Upload,
   type UploadDraft,
@@ -23,7 +24,7 @@ import { commitObject } from "./put-object.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody, whileStored } from "./store-body.ts";
 import { trashPuts } from "./trash.ts";
-import { findVersion, pastVersions, replicaOrdinal } from "./versions.ts";
+import { findVersion, pastVersions } from "./versions.ts";
 
 /** Begins an upload; returns its id. */
 export async function createUpload(services: ObjectServices, draft: UploadDraft): Promise<string> {
@@ -33,8 +34,8 @@ export async function createUpload(services: ObjectServices, draft: UploadDraft)
   const doc: Upload = { ...draft, started_at: services.context.clock.now() };
   for (let attempt = 0; attempt < 50; attempt++) {
     const { bucket, version } = await openBucket(services, draft.tenant, draft.bucket, attempt > 0);
-    if (draft.retention !== undefined || draft.legal_hold === true) needLock(bucket, "Bucket is missing ObjectLockConfiguration");
-    if (draft.replica !== undefined) replicaOrdinal(services, bucket, draft.replica);
+    checkLockable(bucket, draft);
+    if (draft.replica !== undefined) replicaOrdinal(bucket, draft.replica, services.context.clock.now());
     const result = await commit(services.context.store, {
       puts: [{ coll: "storage_uploads", id, doc, ifVersion: 0 }],
       checks: [{ coll: "storage_buckets", id: draft.bucket, version }],

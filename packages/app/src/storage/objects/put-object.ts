@@ -2,11 +2,12 @@ import { createHash } from "node:crypto";
 import {
   type Bucket,
   type Conditions,
-  defaultRetention,
-  needLock,
+  checkWrite,
+  lockedByDefault,
   type ObjectDraft,
   type ObjectEventName,
   objectError,
+  replicaOrdinal,
   storageError,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
@@ -19,7 +20,7 @@ import { customerKeyFor, encryptBody } from "./customer-key.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody, whileStored } from "./store-body.ts";
-import { findVersion, replicaOrdinal, type Succession, succeed } from "./versions.ts";
+import { findVersion, type Succession, succeed } from "./versions.ts";
 
 /**
  * Stores an object; it is there, whole and durable, when this resolves. When it throws, the key has what it had, or all of the
@@ -71,7 +72,7 @@ export async function knownReplica(
   { key }: { readonly key: string },
   replica: string,
 ): Promise<ObjectDoc | undefined> {
-  replicaOrdinal(services, bucket, replica);
+  replicaOrdinal(bucket, replica, services.context.clock.now());
   return (await findVersion(services, { bucket: bucket.name, key, version: replica }))?.doc;
 }
 
@@ -105,13 +106,13 @@ export async function commitObject(
     const outcome = await body.finish(async (made) => {
       owner ??= await openBucket(services, target.tenant, target.bucket, attempt > 0);
       const existing = await store.get("storage_objects", id);
-      checkConditions(existing, target.conditions);
+      checkWrite(existing?.doc as ObjectDoc | undefined, target.conditions ?? {});
       next = await makeCurrent(services, owner.bucket, existing, make(made), target.event, target.replica);
       return {
         of: owner.bucket,
         puts: next.puts,
         dels: next.dels,
-        checks: [...(next.checks ?? []), { coll: "storage_buckets", id: target.bucket, version: owner.version }],
+        checks: [...next.checks, { coll: "storage_buckets", id: target.bucket, version: owner.version }],
       };
     });
     // What stood in the way may have been the bucket.
@@ -133,26 +134,6 @@ export async function makeCurrent(
   event: ObjectEventName = "ObjectCreated:Put",
   replica?: string,
 ): Promise<Succession> {
-  const next = await succeed(services, bucket, current, lockedByDefault(services, bucket, made), { replica });
+  const next = await succeed(services, bucket, current, lockedByDefault(bucket, made, services.context.clock.now()), { replica });
   return { ...next, puts: [...next.puts, ...noticePuts(services, bucket, event, next.doc)] };
-}
-
-/** The object with what its bucket keeps new versions for. Throws `InvalidRequest` for a lock where there is none. */
-function lockedByDefault({ context }: ObjectServices, bucket: Bucket, doc: ObjectDoc): ObjectDoc {
-  if (doc.retention !== undefined || doc.legal_hold === true) needLock(bucket, "Bucket is missing ObjectLockConfiguration");
-  const kept = bucket.object_lock?.default;
-  if (kept === undefined || doc.retention !== undefined) return doc;
-  return { ...doc, retention: { ...defaultRetention(kept, context.clock.now()) } };
-}
-
-/** RFC 9110, 13.2.2 for writes. Throws `PreconditionFailed`, or `NotFound` for If-Match on nothing. */
-function checkConditions(existing: Stored | undefined, conditions: Conditions | undefined): void {
-  // What is deleted is not there.
-  const etag = existing?.doc["delete_marker"] === true ? undefined : (existing?.doc["etag"] as string | undefined);
-  const matches = (list: readonly string[]) => etag !== undefined && (list.includes("*") || list.includes(etag));
-  if (conditions?.ifMatch !== undefined && etag === undefined) throw storageError("NotFound", "the object does not exist");
-  if (conditions?.ifMatch !== undefined && !matches(conditions.ifMatch))
-    throw objectError("PreconditionFailed", "the object is not the one named by If-Match", { condition: "If-Match" });
-  if (conditions?.ifNoneMatch !== undefined && matches(conditions.ifNoneMatch))
-    throw objectError("PreconditionFailed", "the object exists", { condition: "If-None-Match" });
 }

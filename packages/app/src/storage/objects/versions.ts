@@ -1,12 +1,13 @@
 import {
   type Bucket,
-  checkDeletable,
+  checkObject,
   checkRetentionChange,
+  currentAgain,
   needLock,
-  objectError,
-  placeOfReplica,
   type Retention,
   storageError,
+  succeedByReplica,
+  succeedVersion,
   type VersionTarget,
   versionIdOf,
 } from "@seneschal/core/storage";
@@ -22,31 +23,16 @@ import { trashPuts } from "./trash.ts";
 import { figureOf, plus } from "./version-figures.ts";
 
 /** A version and the record that it is. */
-interface Located {
+export interface Located {
   readonly coll: "storage_objects" | "storage_versions";
   readonly id: string;
   readonly version: number;
   readonly doc: ObjectDoc;
 }
 
-/** Greater for later versions of one key. */
-export function ordinalOf({ ordinal, modified_at }: Pick<ObjectDoc, "ordinal" | "modified_at">): number {
-  return ordinal ?? modified_at;
-}
-
 /** The record of a version that is not current. */
 export function versionDocId(object: string, version: string): string {
   return `${object}.${version}`;
-}
-
-/** The ordinal that a version id begins with; `undefined` for `null`, and for what is no version id. */
-export function ordinalOfId(version: string): number | undefined {
-  return /^[0-9a-f]{32}$/.test(version) ? Number.parseInt(version.slice(0, 12), 16) : undefined;
-}
-
-/** The id of a new version. It carries its ordinal, so that a listing goes on behind a version that is gone meanwhile. */
-function newVersionId({ context }: ObjectServices, ordinal: number): string {
-  return ordinal.toString(16).padStart(12, "0") + Buffer.from(context.random(10)).toString("hex");
 }
 
 /** The record of a version, of whatever kind; `undefined` when there is none. */
@@ -73,7 +59,7 @@ export interface Succession {
   readonly doc: ObjectDoc;
   readonly puts: readonly Put[];
   readonly dels: readonly Del[];
-  readonly checks?: readonly Check[];
+  readonly checks: readonly Check[];
   /** How the shard's figures change. */
   readonly bytes: number;
   readonly objects: number;
@@ -88,96 +74,43 @@ export interface Coming {
 }
 
 /**
- * Makes `made` the current version of its key after `current`, as the bucket's versioning has it: what was current becomes a version
- * of the past, or is replaced where it has the same name, `null`. With it is written down where it is to be copied. A copy from elsewhere
- * keeps its name and its place among the versions. Throws `ObjectLocked` when that may not go.
+ * Makes `made` the current version of its key after `current`, or what a copy from elsewhere is among its versions. With it is written down
+ * where it is to be copied. Throws as {@link succeedVersion} and {@link succeedByReplica}.
  */
 export async function succeed(
   services: ObjectServices,
   bucket: Bucket,
   current: Stored | undefined,
-  { replica: _, replication: __, ...plain }: ObjectDoc,
+  made: ObjectDoc,
   { replica, expiry = false }: Coming = {},
 ): Promise<Succession> {
-  const made = plain as ObjectDoc;
-  if (replica !== undefined) return takeReplica(services, bucket, current, made, replica);
-  const { store, clock } = services.context;
-  const before = current?.doc as ObjectDoc | undefined;
+  const { store, clock, random } = services.context;
+  const now = clock.now();
   const id = objectId(made.bucket, made.key);
-  const own = (doc: ObjectDoc): Put => ({ coll: "storage_objects", id, doc, ifVersion: current?.version ?? 0 });
-  const ordinal = before === undefined ? clock.now() : Math.max(clock.now(), ordinalOf(before) + 1);
-  const named =
-    bucket.versioning === undefined
-      ? {}
-      : { ordinal, version_id: bucket.versioning === "Enabled" ? newVersionId(services, ordinal) : "null" };
-  const copies = replicationPuts(services, bucket, { ...made, ...named }, expiry);
-  const doc = copies.doc;
-  const puts: Put[] = [own(doc), ...copies.puts];
-  const dels: Del[] = [];
-  const gone: ObjectDoc[] = [];
-  const kept = before !== undefined && versionIdOf(before) !== versionIdOf(doc);
-  if (kept) {
-    const past = { ...before, superseded_at: clock.now() };
-    puts.push({ coll: "storage_versions", id: versionDocId(id, versionIdOf(before)), doc: past, ifVersion: 0 });
-  } else if (before !== undefined) gone.push(before);
-  if (kept && versionIdOf(doc) === "null") {
-    const replaced = await store.get("storage_versions", versionDocId(id, "null"));
-    if (replaced !== undefined) {
-      dels.push({ coll: "storage_versions", id: replaced.id, ifVersion: replaced.version });
-      gone.push(replaced.doc as ObjectDoc);
-    }
-  }
-  for (const version of gone) checkDeletable(version, clock.now(), false);
-  puts.push(...gone.flatMap((version) => trashPuts(services, version)));
-  return { doc, puts, dels, ...gone.reduce((sum, version) => plus(sum, figureOf(version), -1), figureOf(doc)) };
+  const before = current?.doc as ObjectDoc | undefined;
+  const version = current?.version ?? 0;
+  const unnamed = bucket.versioning === "Suspended" ? await store.get("storage_versions", versionDocId(id, "null")) : undefined;
+  const step =
+    replica === undefined
+      ? succeedVersion(bucket, { made, before, unnamed: unnamed?.doc as ObjectDoc | undefined }, now, random)
+      : succeedByReplica(bucket, { made, before, known: await isKnown(services, made, replica) }, replica, now);
+  const { doc, puts: copies } =
+    replica === undefined ? replicationPuts(services, bucket, step.made, expiry) : { doc: step.made, puts: [] };
+  const puts = [...copies, ...step.gone.flatMap((gone) => trashPuts(services, gone))];
+  if (step.current) puts.unshift({ coll: "storage_objects", id, doc, ifVersion: version });
+  const { past } = step;
+  if (past !== undefined)
+    puts.push({ coll: "storage_versions", id: versionDocId(id, versionIdOf(past)), doc: past, ifVersion: 0 });
+  const dels =
+    unnamed !== undefined && step.gone.includes(unnamed.doc as ObjectDoc)
+      ? [{ coll: "storage_versions", id: unnamed.id, ifVersion: unnamed.version }]
+      : [];
+  const checks = step.current ? [] : [{ coll: "storage_objects", id, version }];
+  return { doc, puts, dels, checks, ...step.gone.reduce((sum, gone) => plus(sum, figureOf(gone), -1), figureOf(doc)) };
 }
 
-/** How far the clock of where a copy comes from may be ahead of ours. */
-const aheadMs = 86_400_000;
-
-/** The ordinal of a version that is copied to the bucket. Throws `InvalidRequest`, `InvalidArgument` for one that cannot be taken. */
-export function replicaOrdinal({ context }: ObjectServices, { versioning }: Bucket, replica: string): number {
-  if (versioning !== "Enabled") throw objectError("InvalidRequest", "copies are taken by buckets whose versioning is Enabled");
-  const ordinal = ordinalOfId(replica);
-  // What is written after it has to come after it: nothing may take the end of time.
-  if (ordinal === undefined || ordinal > context.clock.now() + aheadMs)
-    throw objectError("InvalidArgument", "the version to copy is of a time that is still to come");
-  return ordinal;
-}
-
-const placeOf = (doc: ObjectDoc) => ({ version: versionIdOf(doc), ordinal: ordinalOf(doc) });
-
-/** A copy takes the place among the versions of its key that it has elsewhere. Throws `OperationAborted` when it was taken meanwhile. */
-async function takeReplica(
-  services: ObjectServices,
-  bucket: Bucket,
-  current: Stored | undefined,
-  made: ObjectDoc,
-  replica: string,
-): Promise<Succession> {
-  const ordinal = replicaOrdinal(services, bucket, replica);
-  const { clock } = services.context;
-  const id = objectId(made.bucket, made.key);
-  if ((await findVersion(services, { bucket: made.bucket, key: made.key, version: replica })) !== undefined)
-    throw objectError("OperationAborted", "the version is there by now");
-  const doc: ObjectDoc = { ...made, modified_at: ordinal, ordinal, version_id: replica, replica: true };
-  const past = (version: ObjectDoc): Put => ({
-    coll: "storage_versions",
-    id: versionDocId(id, versionIdOf(version)),
-    doc: { ...version, superseded_at: clock.now() },
-    ifVersion: 0,
-  });
-  const before = current?.doc as ObjectDoc | undefined;
-  if (before !== undefined && placeOfReplica(placeOf(before), { version: replica, ordinal }) === "past")
-    return {
-      doc,
-      puts: [past(doc)],
-      dels: [],
-      checks: [{ coll: "storage_objects", id, version: current?.version ?? 0 }],
-      ...figureOf(doc),
-    };
-  const own = { coll: "storage_objects", id, doc, ifVersion: current?.version ?? 0 };
-  return { doc, puts: [own, ...(before === undefined ? [] : [past(before)])], dels: [], ...figureOf(doc) };
+async function isKnown(services: ObjectServices, { bucket, key }: ObjectDoc, version: string): Promise<boolean> {
+  return (await findVersion(services, { bucket, key, version })) !== undefined;
 }
 
 /** Makes a delete marker the current version of a key; returns it. */
@@ -187,7 +120,7 @@ export async function putDeleteMarker(
   current: Stored | undefined,
   key: string,
   coming: Coming = {},
-): Promise<Succession & { readonly checks: readonly Check[] }> {
+): Promise<Succession> {
   const marker: ObjectDoc = {
     bucket: bucket.bucket.name,
     key,
@@ -203,7 +136,7 @@ export async function putDeleteMarker(
   };
   const next = await succeed(services, bucket.bucket, current, marker, coming);
   const check = { coll: "storage_buckets", id: bucket.bucket.name, version: bucket.version };
-  return { ...next, checks: [...(next.checks ?? []), check] };
+  return { ...next, checks: [...next.checks, check] };
 }
 
 /** What ends a version for good: its record goes, and the latest one of the past becomes current in its place. */
@@ -219,9 +152,8 @@ export async function removeVersion(
   const followed = coll === "storage_objects" && versioning !== undefined;
   const latest = followed ? await latestOfPast(services, doc) : undefined;
   if (latest === undefined) return { puts: trash, dels: [{ coll, id, ifVersion: version }], ...counted };
-  const { superseded_at: _, ...current } = latest.doc as ObjectDoc;
   return {
-    puts: [...trash, { coll, id, doc: current, ifVersion: version }],
+    puts: [...trash, { coll, id, doc: currentAgain(latest.doc as ObjectDoc), ifVersion: version }],
     dels: [{ coll: "storage_versions", id: latest.id, ifVersion: latest.version }],
     ...counted,
   };
@@ -279,23 +211,8 @@ export async function describeVersion(
 export async function openVersion(services: ObjectServices, target: VersionTarget): Promise<Located> {
   checkKey(target.key);
   const found = await findVersion(services, target);
-  if (found === undefined) {
-    if (target.version === undefined) throw storageError("NotFound", "the object does not exist", { bucket: target.bucket });
-    throw objectError("NoSuchVersion", "the object has no such version", { elements: { VersionId: target.version } });
-  }
-  if (found.doc.delete_marker !== true) return found;
-  const details = {
-    headers: {
-      "x-amz-delete-marker": "true",
-      "x-amz-version-id": versionIdOf(found.doc),
-      ...(target.version !== undefined && {
-        allow: "DELETE",
-        "last-modified": new Date(found.doc.modified_at).toUTCString(),
-      }),
-    },
-  };
-  if (target.version === undefined) throw storageError("NotFound", "the object is deleted", details);
-  throw objectError("MethodNotAllowed", "the version is a delete marker", details);
+  checkObject(found?.doc, target);
+  return found as Located;
 }
 
 /** Keeps a version until a time, longer than it is kept already unless that may be bypassed; `undefined` ends it. */
