@@ -1,7 +1,8 @@
+import { RegExpParser, visitRegExpAST } from "@eslint-community/regexpp";
 import fc from "fast-check";
 import { checkSync } from "recheck";
 import { describe, expect, test } from "vitest";
-import { boundedPattern, candidates, DEFAULT_RECOGNISERS, LEXICON, recognise } from "../src/index.ts";
+import { boundedPattern, candidates, DEFAULT_RECOGNISERS, LEXICON, recognise, termOf } from "../src/index.ts";
 
 /** Patterns with a look-behind or so long that the checker only fuzzes them; their growth is counted below instead. */
 const patterns = DEFAULT_RECOGNISERS.flatMap((r) =>
@@ -26,6 +27,36 @@ describe("no pattern can be made to backtrack", () => {
     },
     60_000,
   );
+});
+
+/** The repetitions without an end of a pattern, each alone. */
+function openRepetitions({ source, flags }: RegExp): readonly RegExp[] {
+  const found: RegExp[] = [];
+  visitRegExpAST(new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes("u") }), {
+    onQuantifierEnter({ max, element }) {
+      if (max === Number.POSITIVE_INFINITY) found.push(new RegExp(`^(?:${element.raw})$`, flags));
+    },
+  });
+  return found;
+}
+
+describe("a search of the lexicon is linear in the words of a name", () => {
+  test.each(LEXICON.map((term) => [term.term, term] as const))(
+    "%s: nothing without an end goes on from word to word",
+    (_, term) => {
+      // What begins at each word and ends with it is seen once; what looks on to the end from each word is seen as often as there are words.
+      for (const regex of [term.match, term.unless, term.signs])
+        for (const repeated of regex === undefined ? [] : openRepetitions(regex))
+          expect(repeated.test(" "), regex?.source).toBe(false);
+      if (term.value !== undefined && openRepetitions(term.value).length > 0) expect(term.value.source).toMatch(/^\^/);
+    },
+  );
+
+  test("a card and its expiry are found in any name that a database can have, and no further apart than in one", () => {
+    expect(termOf("card_expiry")?.entity).toBe("BANK_CARD_EXPIRY");
+    expect(termOf(`card ${"of ".repeat(40)}expiry`)?.entity).toBe("BANK_CARD_EXPIRY");
+    expect(termOf(`card ${"of ".repeat(60)}expiry`)?.entity).not.toBe("BANK_CARD_EXPIRY");
+  });
 });
 
 /** Runs the patterns over a text and counts the matches that were judged: work, not time. */

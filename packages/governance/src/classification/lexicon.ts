@@ -106,7 +106,8 @@ export const LEXICON: readonly LexiconTerm[] = [
   {
     entity: "BANK_CARD_EXPIRY",
     term: "card expiry",
-    match: /\b(?:cc|card|credit card)\b.*\b(?:exp|expiry|expiration|expire|expiredate|exp date)\b/,
+    // Not `.*`: from each of many cards it would look to the end of the text. No database has names of more than 128 characters.
+    match: /\b(?:cc|card|credit card)\b.{0,128}\b(?:exp|expiry|expiration|expire|expiredate|exp date)\b/,
   },
   {
     entity: "CREDIT_CARD",
