@@ -1,4 +1,4 @@
-import { federationStatuses, limits } from "@seneschal/core/keys";
+import { federationStatuses, limits, witnessTroubles } from "@seneschal/core/keys";
 import * as z from "zod";
 import { base64Bytes } from "../base64-text.ts";
 import type { Contract } from "../route.ts";
@@ -32,7 +32,7 @@ const federation = z
 /** Why a log does not go on from what its witness has seen. */
 const witnessTrouble = z
   .object({
-    growth: z.enum(["put_back", "forked", "unproven", "other_log", "unfounded"]).meta({
+    growth: z.enum(witnessTroubles).meta({
       description:
         "the log is shorter than it was, another of the same size, does not go on as proven, is another instance's; or a witness refuses and shows no reason",
     }),
@@ -380,7 +380,7 @@ export const federationRoutes = {
         z.object({ outcome: z.literal("other_size"), size: treeSize, note: z.string().max(16_384) }),
         z.object({
           outcome: z.literal("refused"),
-          growth: z.enum(["put_back", "forked", "unproven", "other_log"]),
+          growth: z.enum(witnessTroubles).exclude(["unfounded"]),
           size: treeSize,
           note: z.string().max(16_384),
         }),

@@ -2,5 +2,5 @@
 
 export { clusterCommands, clusterStates, joinOf, maintenanceRequests, tenantCommands } from "./cluster.ts";
 export { jobEvents } from "./jobs.ts";
-export { emergencyInputs, ownerStates, people, workspaceInputs } from "./keys.ts";
+export { emergencyInputs, offeredCheckpoints, ownerStates, people, workspaceInputs } from "./keys.ts";
 export { deletions, objectVersions, versionings } from "./objects.ts";

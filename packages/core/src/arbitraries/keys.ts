@@ -1,5 +1,13 @@
 import fc from "fast-check";
-import type { EmergencyInput, OwnerState, Person, Workspace, WorkspaceInput } from "../keys/index.ts";
+import {
+  type EmergencyInput,
+  type OfferedCheckpoint,
+  type OwnerState,
+  offeredGrowths,
+  type Person,
+  type Workspace,
+  type WorkspaceInput,
+} from "../keys/index.ts";
 
 /** People of a few ids, addresses and kinds of account, so that some are the same. */
 export const people: fc.Arbitrary<Person> = fc.record({
@@ -72,3 +80,11 @@ export const ownerStates: fc.Arbitrary<OwnerState> = fc
     };
     return { workspace, sequence, state_sha256 };
   });
+
+/** Checkpoints as a partner's gateway may offer them, in any relation to the one before. */
+export const offeredCheckpoints: fc.Arbitrary<OfferedCheckpoint> = fc.record({
+  growth: fc.constantFrom(...offeredGrowths),
+  size: fc.integer({ min: 1, max: 99 }),
+  note: fc.stringMatching(/^[a-f]{1,4}$/),
+  log_key: fc.constantFrom("key one", "key two"),
+});

@@ -8,6 +8,7 @@ export {
   joinRequestStatuses,
   joinRequestTable,
 } from "./access-request/step.ts";
+export { type AddressRules, type CalledAddress, requireAddress } from "./address.ts";
 export {
   type Admin,
   type AdminEffect,
@@ -41,6 +42,7 @@ export {
   startBackup,
   stepBackup,
 } from "./backup/step.ts";
+export { type CardSight, maxSeenCards, type SeenCard, seeCard } from "./card/seen.ts";
 export {
   type Ceremony,
   type CeremonyEffect,
@@ -146,6 +148,7 @@ export {
   type Mode,
   modes,
 } from "./enums.ts";
+export { countedSize, countedSizes, type PartnerUse, requireWithinBudgets } from "./federation/budgets.ts";
 export {
   establishFederation,
   type Federation,
@@ -276,6 +279,20 @@ export {
 export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
 export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";
 export { isUuid, uuid } from "./uuid.ts";
+export {
+  foundationOf,
+  type LogWitness,
+  type OfferedCheckpoint,
+  type OfferedGrowth,
+  offeredGrowths,
+  stepLogWitness,
+  stepWitnessedLog,
+  type WitnessedLog,
+  type WitnessFound,
+  type WitnessStep,
+  type WitnessTrouble,
+  witnessTroubles,
+} from "./witness/step.ts";
 export { requireWorkspace, type WorkspaceOperation, workspaceOperations, workspaceRefusal } from "./workspace/guard.ts";
 export {
   createWorkspace,

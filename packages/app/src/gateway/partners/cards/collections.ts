@@ -1,3 +1,4 @@
+import type { SeenCard } from "@seneschal/core/keys";
 import type { CardStatement } from "@seneschal/crypto/custody";
 import { keyText } from "../../../platform/index.ts";
 import { collection } from "../../ground/index.ts";
@@ -7,7 +8,7 @@ export interface SeenCards {
   readonly org_id: string;
   readonly partner_org_id: string;
   readonly identity_id: string;
-  readonly seen: readonly { readonly fingerprint: string; readonly first_at: string; readonly statement: CardStatement }[];
+  readonly seen: readonly SeenCard<CardStatement>[];
 }
 
 export const seenCards = collection<SeenCards>("seen_cards", {

@@ -1,6 +1,6 @@
 import type { Handlers } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
-import { notFound, refusal, timestamp } from "@seneschal/core/keys";
+import { notFound, refusal, seeCard } from "@seneschal/core/keys";
 import { type CardStatement, cardFingerprint, readCardStatement, stateCard } from "@seneschal/crypto/custody";
 import { isCoded } from "@seneschal/kernel";
 import { requireHolder, sharedCard } from "../../custody/index.ts";
@@ -12,9 +12,6 @@ import type { PartnerServices } from "../services.ts";
 import { type SeenCards, seenCards, seenCardsId } from "./collections.ts";
 
 type Routes = Pick<GatewayContract, "partnerCard" | "peerCard">;
-
-/** So many different cards of one person are kept as evidence: the first ones. */
-const MAX_SEEN = 16;
 
 /** A statement of the card of a person of ours who has agreed that the partner gets it. Throws `NOT_FOUND` for anybody else. */
 async function statementFor(
@@ -74,31 +71,23 @@ export const cardHandlers: Handlers<Routes, PartnerServices> = {
     const own = partner === org || (await isLocal(services.read, partner));
     const { statement, signingKey } = await (own ? fromHere : fromPartner)(services, call, partner, identity);
     const fingerprint = cardFingerprint(services.crypto, statement.card);
-    const seen = await services.transact(call, async (unit) => {
+    const other = await services.transact(call, async (unit) => {
       const id = seenCardsId(org, partner, identity);
       const before = await unit.get(seenCards, id);
       const known = before?.seen ?? [];
-      const first = known.find((one) => one.fingerprint === fingerprint);
-      if (first !== undefined) return known;
-      const newest = { fingerprint, first_at: timestamp(now), statement };
-      const next = known.length < MAX_SEEN ? [...known, newest] : known;
-      const doc: SeenCards = { org_id: org, partner_org_id: partner, identity_id: identity, seen: next };
+      const sight = seeCard(known, { fingerprint, statement }, now);
+      if (sight.keep === undefined) return sight.other;
+      const doc: SeenCards = { org_id: org, partner_org_id: partner, identity_id: identity, seen: sight.keep };
       if (before === undefined) unit.insert(seenCards, id, doc);
       else unit.put(seenCards, id, doc);
-      // A first card is news, another one is what the two statements prove.
       unit.record({
         type: "federation.card",
-        result: known.length === 0 ? "success" : "denied",
+        ...(sight.result && { result: sight.result }),
         metadata: { partner_org_id: partner, identity_id: identity, fingerprint, known: known.map((one) => one.fingerprint) },
       });
-      return [...known, newest];
+      return sight.other;
     });
-    return {
-      fingerprint,
-      statement,
-      signing_key: base64(signingKey),
-      other: seen.find((one) => one.fingerprint !== fingerprint) ?? null,
-    };
+    return { fingerprint, statement, signing_key: base64(signingKey), other };
   },
 
   peerCard: (services, { principal, body, now, requestId }) =>

@@ -1,5 +1,5 @@
 import { connectVault, type VaultConnection } from "@seneschal/adapters/vault";
-import { invalidField, refusal } from "@seneschal/core/keys";
+import { refusal, requireAddress } from "@seneschal/core/keys";
 import { kekName, utf8 } from "../../ground/index.ts";
 import type { PartnerServices } from "../services.ts";
 import type { EdgeNode } from "./collections.ts";
@@ -14,14 +14,8 @@ export function sealToken({ vault }: PartnerServices, org: string, id: string, t
 /** Throws `VALIDATION_ERROR` unless an edge node may be there. */
 export function requireEdgeTarget({ targets, config }: PartnerServices, address: string): void {
   const url = new URL(address);
-  const field = "vault_address";
   const protocols = config.edges.allow_http ? ["https:", "http:"] : ["https:"];
-  if (!protocols.includes(url.protocol)) throw invalidField(field, `expected ${protocols.join(" or ").replaceAll(":", "")}`);
-  if (url.username !== "" || url.password !== "") throw invalidField(field, "must not hold credentials");
-  if (url.search !== "" || url.hash !== "" || url.pathname !== "/")
-    throw invalidField(field, "expected scheme, host and port only");
-  const reason = targets.edges.refusal(url);
-  if (reason !== undefined) throw invalidField(field, reason);
+  requireAddress(url, { field: "vault_address", protocols, path: false, guarded: targets.edges.refusal(url) });
 }
 
 /** Lends a connection to an edge node's vault for one piece of work. Throws `EDGE_UNREACHABLE` when its address is not allowed any more. */

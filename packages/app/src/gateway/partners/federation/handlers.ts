@@ -1,6 +1,6 @@
 import type { Handlers, RequestFacts } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract, type SignedOperation } from "@seneschal/contract/gateway";
-import { establishFederation, invalidField, refusal, stepFederation } from "@seneschal/core/keys";
+import { establishFederation, invalidField, refusal, requireAddress, stepFederation } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import {
   type EntityReading,
@@ -64,17 +64,6 @@ function requireSigned(
   });
 }
 
-/** Throws `VALIDATION_ERROR` unless a partner may be called there. */
-function requireTarget({ targets }: PartnerServices, partner_url: string): void {
-  const url = new URL(partner_url);
-  const field = "partner_url";
-  if (url.protocol !== "https:") throw invalidField(field, "expected https");
-  if (url.username !== "" || url.password !== "") throw invalidField(field, "must not hold credentials");
-  if (url.search !== "" || url.hash !== "") throw invalidField(field, "expected no query and no fragment");
-  const reason = targets.federation.refusal(url);
-  if (reason !== undefined) throw invalidField(field, reason);
-}
-
 /** A tag stands for the federation, not for what waits on either side. */
 export const federationReading: EntityReading<never> = {
   tagged: (detail: object) => {
@@ -107,7 +96,9 @@ export const federationHandlers: Handlers<Routes, PartnerServices> = {
   async establishFederation(services, { principal, body, now, requestId, request }) {
     const { partner_org_id: partner, partner_url, partner_cert, partner_csr } = body;
     if (partner === principal.org) throw invalidField("partner_org_id", "is the caller's own organisation");
-    requireTarget(services, partner_url);
+    const url = new URL(partner_url);
+    const guarded = services.targets.federation.refusal(url);
+    requireAddress(url, { field: "partner_url", protocols: ["https:"], path: true, guarded });
     const { pem } = pinnedBundle(services.crypto, partner_cert, partner, now);
     const key = partner_csr === undefined ? undefined : partnerKey(services.crypto, partner_csr, partner);
     await services.organizationKeys.ensureKek(principal.org);

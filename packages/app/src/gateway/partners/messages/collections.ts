@@ -1,14 +1,8 @@
-import { type Message, nextDelivery, timestamp } from "@seneschal/core/keys";
+import { countedSize, type Message, nextDelivery, timestamp } from "@seneschal/core/keys";
 import { keyText } from "../../../platform/index.ts";
 import { collection } from "../../ground/index.ts";
 
 const holderOf = (message: Message): string => (message.direction === "sent" ? message.sender_id : message.recipient_id);
-
-/** The sizes by which messages that wait are counted: each counts as the smallest that holds it. The last holds any. */
-export const waitingBytes: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128].map((kib) => kib << 10);
-
-const sizeOf = ({ body, subject }: Message): number =>
-  waitingBytes.find((bytes) => body.length + subject.length <= bytes) ?? (waitingBytes.at(-1) as number);
 
 /** Sent and received copies, each its holder's alone. */
 export const messages = collection<Message>("messages", {
@@ -40,7 +34,7 @@ export const messages = collection<Message>("messages", {
   waiting: {
     key: (message) =>
       message.direction === "received" && message.status === "delivered" && message.sender_org_id !== message.org_id
-        ? [message.org_id, keyText(message.sender_org_id), sizeOf(message)]
+        ? [message.org_id, keyText(message.sender_org_id), countedSize(message)]
         : undefined,
   },
   /** What was not read, or did not reach its partner yet, by who sent it. */

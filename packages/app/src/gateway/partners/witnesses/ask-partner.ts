@@ -1,5 +1,5 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { timestamp } from "@seneschal/core/keys";
+import { foundationOf, stepLogWitness, timestamp, type WitnessFound, type WitnessTrouble } from "@seneschal/core/keys";
 import { bytesEqual } from "@seneschal/crypto";
 import { type NoteKey, parseCheckpoint, parseVerifierKey, verifyNote } from "@seneschal/crypto/merkle";
 import { isCoded } from "@seneschal/kernel";
@@ -7,7 +7,7 @@ import { base64, systemCall } from "../../ground/index.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import { federations, type StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { type LogWitness, logWitnesses, type WitnessTrouble } from "./collections.ts";
+import { logWitnesses } from "./collections.ts";
 import { witnessKeyOf } from "./witness-key.ts";
 
 /** What a partner made of our newest checkpoint. `unknown`: its release does not know the question. `empty`, `damaged`: there is nothing of ours to ask about. */
@@ -33,32 +33,19 @@ export async function askPartner(services: PartnerServices, federation: StoredFe
   if (witness === undefined) return "unknown";
   const call = systemCall("system:federation", org_id, now);
   /** Saves what is known now, and records what changed of it. */
-  const save = (
-    found: Pick<LogWitness, "size" | "note" | "cosigned_at"> | { growth: WitnessTrouble; before: string; note: string },
-  ) =>
+  const save = (found: WitnessFound) =>
     services.transact(call, async (unit) => {
       const known = await unit.get(logWitnesses, id);
       if ((await unit.get(federations, id))?.status !== "active") return;
       const { partner_org_id } = federation;
-      const none = { federation_id: id, org_id, partner_org_id, size: 0, note: null, cosigned_at: null, trouble: null };
-      if (!("growth" in found)) {
-        // Who was slower says less.
-        if (known !== undefined && known.size > found.size && known.trouble === null) return;
-        unit.put(logWitnesses, id, { ...none, ...found });
-        if (known?.trouble != null)
-          unit.record({
-            type: "federation.witness",
-            org: org_id,
-            metadata: { federation_id: id, partner_org_id, growth: "grown" },
-          });
-        return;
-      }
-      const { growth, before, note } = found;
-      if (known?.trouble?.growth === growth) return;
-      unit.put(logWitnesses, id, { ...none, ...known, trouble: { growth, before, now: note, since: timestamp(now) } });
-      const metadata = { federation_id: id, partner_org_id, growth };
-      unit.record({ type: "federation.witness", org: org_id, result: "denied", metadata });
-      services.log.error(metadata, "a partner that witnesses the audit log says that it does not go on");
+      const step = stepLogWitness(known, found, { federation_id: id, org_id, partner_org_id }, now);
+      if (step === undefined) return;
+      unit.put(logWitnesses, id, step.log);
+      if (step.tell === undefined) return;
+      const metadata = { federation_id: id, partner_org_id, growth: step.tell };
+      const result = step.tell === "grown" ? "success" : "denied";
+      unit.record({ type: "federation.witness", org: org_id, result, metadata });
+      if (result === "denied") services.log.error(metadata, "a partner that witnesses the audit log says that it does not go on");
     });
 
   let first = (await services.read.get(logWitnesses, id))?.size ?? 0;
@@ -120,15 +107,13 @@ async function foundation(
   growth: Exclude<WitnessTrouble, "unfounded">,
   shown: { readonly origin: string; readonly size: number; readonly root: Uint8Array } | undefined,
 ): Promise<WitnessTrouble> {
-  // Another key or instance has signed before: there is no word of ours to hold it against.
-  if (shown === undefined) return growth === "other_log" ? growth : "unfounded";
+  if (shown === undefined) return foundationOf(growth, { sameRoot: false });
   let size = 0;
   const proven = await audit.prove(org, (signed) => {
     size = signed;
     return { kind: "consistency", first: Math.min(shown.size, signed), second: signed };
   });
-  if (proven === undefined || "flaw" in proven) return "unproven";
-  if (shown.origin !== proven.checkpoint.note.split("\n", 1)[0]) return "unfounded";
-  if (shown.size > size) return "put_back";
-  return bytesEqual(shown.root, proven.root) ? "unfounded" : "forked";
+  if (proven === undefined || "flaw" in proven) return foundationOf(growth, { shown, sameRoot: false });
+  const own = { origin: proven.checkpoint.note.split("\n", 1)[0] ?? "", size };
+  return foundationOf(growth, { shown, own, sameRoot: bytesEqual(shown.root, proven.root) });
 }

@@ -1,13 +1,13 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, milliseconds, timestamp } from "@seneschal/core/keys";
+import { invalidField, stepWitnessedLog } from "@seneschal/core/keys";
 import { type Checkpoint, cosignNote, judgeOffer, parseCheckpoint, parseVerifierKey, verifyNote } from "@seneschal/crypto/merkle";
 import { isCoded } from "@seneschal/kernel";
 import { bytes, vaultName } from "../../ground/index.ts";
 import { federationOfCaller } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";
 import type { PartnerServices } from "../services.ts";
-import { type WitnessedLog, witnessedLogs } from "./collections.ts";
+import { witnessedLogs } from "./collections.ts";
 import { witnessKeyOf } from "./witness-key.ts";
 
 type Routes = Pick<GatewayContract, "peerCheckpoint">;
@@ -25,9 +25,6 @@ function signedCheckpoint(note: string, logKey: string, partner: string): Checkp
   throw invalidField("note", "expected a checkpoint of the partner's audit log that its key has signed");
 }
 
-/** A partner that goes back and forth fills no log: of one federation an event a minute. */
-const TELL_MS = 60_000;
-
 /** What a partner's gateway asks of ours as a witness of its audit log. */
 export const witnessHandlers: Handlers<Routes, PartnerServices> = {
   peerCheckpoint: (services, { principal, body, now, requestId }) =>
@@ -40,38 +37,22 @@ export const witnessHandlers: Handlers<Routes, PartnerServices> = {
         const known = kept?.note == null ? undefined : parseCheckpoint(kept.note.slice(0, kept.note.indexOf("\n\n") + 1));
         const same = kept === undefined || (kept.log_key === log_key && known?.origin === offered.origin);
         const growth = same ? judgeOffer(known, offered, first, proof.map(bytes)) : "other_log";
-        const [size, before] = [known?.size ?? 0, kept?.note ?? ""];
-        if (growth === "other_size") return { outcome: growth, size, note: before };
-        const due = kept === undefined || now - milliseconds(kept.told_at) >= TELL_MS;
-        const told_at = due ? timestamp(now) : kept.told_at;
-        const facts = { federation_id: id, partner_org_id, growth, size: offered.size, kept_size: size };
-        if (kept !== undefined && growth !== "first" && growth !== "same" && growth !== "grown") {
-          if (kept.trouble?.growth !== growth) {
-            unit.put(witnessedLogs, id, { ...kept, told_at, trouble: { growth, before, now: note, since: timestamp(now) } });
-            if (due) unit.record({ type: "federation.witness", org: org_id, result: "denied", metadata: facts });
-          }
-          return { outcome: "refused" as const, growth, size, note: before };
+        const parties = { federation_id: id, org_id, partner_org_id };
+        const step = stepWitnessedLog(kept, { growth, size: offered.size, note, log_key }, parties, now);
+        if (step.kind === "other_size") return { outcome: step.kind, size: step.size, note: step.note };
+        const facts = { federation_id: id, partner_org_id, growth, size: offered.size, kept_size: kept?.size ?? 0 };
+        if (step.kind === "refused") {
+          if (step.log !== undefined) unit.put(witnessedLogs, id, step.log);
+          if (step.tell) unit.record({ type: "federation.witness", org: org_id, result: "denied", metadata: facts });
+          return { outcome: step.kind, growth: step.growth, size: step.size, note: step.note };
         }
         const { signing } = await services.organizationKeys.publicKeys(unit, org_id);
         const cosigned = await cosignNote(note, witnessKeyOf(org_id, signing), Math.floor(now / 1000), (message) =>
           services.organizationKeys.sign(unit, org_id, message),
         );
-        // Each look is no event: that a log is followed, or goes on again, is one.
-        const tell = kept === undefined || (kept.trouble !== null && due);
-        const log: WitnessedLog = {
-          federation_id: id,
-          org_id,
-          partner_org_id,
-          log_key,
-          size: offered.size,
-          note: cosigned,
-          cosigned_at: timestamp(now),
-          trouble: null,
-          told_at: tell ? timestamp(now) : kept.told_at,
-        };
-        unit.put(witnessedLogs, id, log);
-        if (tell) unit.record({ type: "federation.witness", org: org_id, metadata: facts });
-        return { outcome: "cosigned" as const, note: cosigned };
+        unit.put(witnessedLogs, id, { ...step.log, note: cosigned });
+        if (step.tell) unit.record({ type: "federation.witness", org: org_id, metadata: facts });
+        return { outcome: step.kind, note: cosigned };
       }),
     ),
 };

@@ -1,8 +1,9 @@
+import type { LogWitness } from "@seneschal/core/keys";
 import { witnessVerifierKey } from "@seneschal/crypto/merkle";
 import { bytes, organizationKeyRecords, type Reader } from "../../ground/index.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
 import { federations, type StoredFederation } from "../federation/collections.ts";
-import { type LogWitness, logWitnesses, witnessedLogs } from "./collections.ts";
+import { logWitnesses, witnessedLogs } from "./collections.ts";
 import { witnessKeyOf } from "./witness-key.ts";
 
 const shown = ({ size, note, cosigned_at, trouble }: LogWitness) => ({ size, note, cosigned_at, trouble });
