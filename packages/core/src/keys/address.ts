@@ -33,9 +33,10 @@ export interface AddressRules {
  * requireAddress(new URL("https://gateway.globex.example:8443"), { field: "partner_url", protocols: ["https:"], path: true });
  * ```
  */
-export function requireAddress(url: CalledAddress, { field, protocols, path, guarded }: AddressRules): void {
+export function requireAddress(url: CalledAddress, rules: AddressRules): void {
   checkArgument("url", url, "object");
-  checkArgument("protocols", protocols, "array");
+  checkArgument("rules", rules, "object");
+  const { field, protocols, path, guarded } = rules;
   if (!protocols.includes(url.protocol)) throw invalidField(field, `expected ${protocols.join(" or ").replaceAll(":", "")}`);
   if (url.username !== "" || url.password !== "") throw invalidField(field, "must not hold credentials");
   if (!path && (url.search !== "" || url.hash !== "" || url.pathname !== "/"))

@@ -40,8 +40,8 @@ export function requireWithinBudgets(use: Partial<PartnerUse>, budgets: PartnerU
 export const countedSizes: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128].map((kib) => kib << 10);
 
 /** What a message that waits counts as: one of {@link countedSizes}. */
-export function countedSize({ body, subject }: Pick<Message, "body" | "subject">): number {
-  checkArgument("body", body, "string");
-  checkArgument("subject", subject, "string");
+export function countedSize(message: Pick<Message, "body" | "subject">): number {
+  checkArgument("message", message, "object");
+  const { body, subject } = message;
   return countedSizes.find((bytes) => body.length + subject.length <= bytes) ?? (countedSizes.at(-1) as number);
 }

@@ -139,13 +139,11 @@ interface SignedLog {
  */
 export function foundationOf(
   said: Exclude<WitnessTrouble, "unfounded">,
-  {
-    shown,
-    own,
-    sameRoot,
-  }: { readonly shown?: SignedLog | undefined; readonly own?: SignedLog | undefined; readonly sameRoot: boolean },
+  signed: { readonly shown?: SignedLog | undefined; readonly own?: SignedLog | undefined; readonly sameRoot: boolean },
 ): WitnessTrouble {
-  checkArgument("sameRoot", sameRoot, "boolean");
+  checkArgument("said", said, "string");
+  checkArgument("signed", signed, "object");
+  const { shown, own, sameRoot } = signed;
   if (shown === undefined) return said === "other_log" ? said : "unfounded";
   if (own === undefined) return "unproven";
   if (shown.origin !== own.origin) return "unfounded";

@@ -8,8 +8,9 @@ import type { Conditions, DeleteOptions, Deletion, VersionTarget } from "./objec
 import { type Bucket, type ObjectVersion, versionIdOf } from "./records.ts";
 
 /** Greater for later versions of one key. */
-export function ordinalOf({ ordinal, modified_at }: Pick<ObjectVersion, "ordinal" | "modified_at">): number {
-  return ordinal ?? modified_at;
+export function ordinalOf(version: Pick<ObjectVersion, "ordinal" | "modified_at">): number {
+  checkArgument("version", version, "object");
+  return version.ordinal ?? version.modified_at;
 }
 
 /** The ordinal that a version id begins with; `undefined` for `null`, and for what is no version id. */
@@ -51,12 +52,16 @@ export interface Succession<V extends ObjectVersion = ObjectVersion> {
  * ```
  */
 export function succeedVersion<V extends ObjectVersion>(
-  { versioning }: Pick<Bucket, "versioning">,
-  { made, before, unnamed }: { readonly made: V; readonly before?: V | undefined; readonly unnamed?: V | undefined },
+  bucket: Pick<Bucket, "versioning">,
+  versions: { readonly made: V; readonly before?: V | undefined; readonly unnamed?: V | undefined },
   now: number,
   random: Random,
 ): Succession<V> {
+  checkArgument("bucket", bucket, "object");
+  checkArgument("versions", versions, "object");
   checkArgument("now", now, "number");
+  const { versioning } = bucket;
+  const { made, before, unnamed } = versions;
   const fresh = afresh(made);
   const ordinal = before === undefined ? now : Math.max(now, ordinalOf(before) + 1);
   const named =
@@ -84,9 +89,11 @@ function afresh<V extends ObjectVersion>({ replica: _, replication: __, ...made 
 const aheadMs = 86_400_000;
 
 /** The ordinal of a version that is copied to the bucket. Throws `InvalidRequest`, `InvalidArgument` for one that cannot be taken. */
-export function replicaOrdinal({ versioning }: Pick<Bucket, "versioning">, replica: string, now: number): number {
+export function replicaOrdinal(bucket: Pick<Bucket, "versioning">, replica: string, now: number): number {
+  checkArgument("bucket", bucket, "object");
   checkArgument("now", now, "number");
-  if (versioning !== "Enabled") throw objectError("InvalidRequest", "copies are taken by buckets whose versioning is Enabled");
+  if (bucket.versioning !== "Enabled")
+    throw objectError("InvalidRequest", "copies are taken by buckets whose versioning is Enabled");
   const ordinal = ordinalOfId(replica);
   // What is written after it has to come after it: nothing may take the end of time.
   if (ordinal === undefined || ordinal > now + aheadMs)
@@ -100,10 +107,12 @@ export function replicaOrdinal({ versioning }: Pick<Bucket, "versioning">, repli
  */
 export function succeedByReplica<V extends ObjectVersion>(
   bucket: Pick<Bucket, "versioning">,
-  { made, before, known }: { readonly made: V; readonly before?: V | undefined; readonly known: boolean },
+  versions: { readonly made: V; readonly before?: V | undefined; readonly known: boolean },
   replica: string,
   now: number,
 ): Succession<V> {
+  checkArgument("versions", versions, "object");
+  const { made, before, known } = versions;
   const ordinal = replicaOrdinal(bucket, replica, now);
   if (known) throw objectError("OperationAborted", "the version is there by now");
   const copy = { ...afresh(made), modified_at: ordinal, ordinal, version_id: replica, replica: true };
@@ -114,8 +123,10 @@ export function succeedByReplica<V extends ObjectVersion>(
 }
 
 /** A version of the past as the current one, since what was current ended. */
-export function currentAgain<V extends ObjectVersion>({ superseded_at: _, ...version }: V): V {
-  return version as unknown as V;
+export function currentAgain<V extends ObjectVersion>(version: V): V {
+  checkArgument("version", version, "object");
+  const { superseded_at: _, ...current } = version;
+  return current as unknown as V;
 }
 
 /** Throws `InvalidRequest` for a version with a lock in a bucket that has none. */
@@ -135,7 +146,9 @@ export function lockedByDefault<V extends ObjectVersion>(bucket: Bucket, version
 }
 
 /** RFC 9110, 13.2.2 for writes. `existing`: the current version. Throws `PreconditionFailed`, or `NotFound` for If-Match on nothing. */
-export function checkWrite(existing: ObjectVersion | undefined, { ifMatch, ifNoneMatch }: Conditions): void {
+export function checkWrite(existing: ObjectVersion | undefined, conditions: Conditions): void {
+  checkArgument("conditions", conditions, "object");
+  const { ifMatch, ifNoneMatch } = conditions;
   // What is deleted is not there.
   const etag = existing?.delete_marker === true ? undefined : existing?.etag;
   const matches = (list: readonly string[]) => etag !== undefined && (list.includes("*") || list.includes(etag));
@@ -152,8 +165,10 @@ export function checkWrite(existing: ObjectVersion | undefined, { ifMatch, ifNon
  */
 export function checkObject(
   found: ObjectVersion | undefined,
-  { bucket, version }: Pick<VersionTarget, "bucket" | "version">,
+  target: Pick<VersionTarget, "bucket" | "version">,
 ): asserts found is ObjectVersion {
+  checkArgument("target", target, "object");
+  const { bucket, version } = target;
   if (found === undefined) {
     if (version === undefined) throw storageError("NotFound", "the object does not exist", { bucket });
     throw objectError("NoSuchVersion", "the object has no such version", { elements: { VersionId: version } });
@@ -186,7 +201,9 @@ export type DeletionStep<V extends ObjectVersion = ObjectVersion> =
   | { readonly kind: "remove"; readonly version: V; readonly early: boolean; readonly answer: Deletion };
 
 /** Throws for what no deletion can ask for: `NoSuchVersion`, `InvalidArgument`. */
-export function checkDeletion({ version, replica }: DeletionAsked): void {
+export function checkDeletion(asked: DeletionAsked): void {
+  checkArgument("asked", asked, "object");
+  const { version, replica } = asked;
   if (version !== undefined && version !== "null" && ordinalOfId(version) === undefined)
     throw objectError("NoSuchVersion", "that is no version id", { elements: { VersionId: version } });
   if (version !== undefined && replica !== undefined)
@@ -199,14 +216,17 @@ export function checkDeletion({ version, replica }: DeletionAsked): void {
  * another object than the conditions say, `ObjectLocked` for a version that is kept.
  */
 export function judgeDeletion<V extends ObjectVersion>(
-  { versioning }: Pick<Bucket, "versioning">,
-  { found, known }: { readonly found?: V | undefined; readonly known?: V | undefined },
+  bucket: Pick<Bucket, "versioning">,
+  versions: { readonly found?: V | undefined; readonly known?: V | undefined },
   asked: DeletionAsked,
   now: number,
 ): DeletionStep<V> {
-  checkArgument("asked", asked, "object");
+  checkArgument("bucket", bucket, "object");
+  checkArgument("versions", versions, "object");
   checkArgument("now", now, "number");
   checkDeletion(asked);
+  const { versioning } = bucket;
+  const { found, known } = versions;
   const { conditions = {}, version, bypass = false, replica, ordinal } = asked;
   const nothing = (answer: Deletion = { deleted: false }) => ({ kind: "nothing" as const, answer });
   if (known !== undefined) {
