@@ -234,6 +234,7 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Docume
       listeners.add(callback);
       return () => listeners.delete(callback);
     },
+    checkWrites: () => inFlight.run(async () => refuseAfterFailure()),
     inspect: () => inFlight.run(() => inspectLevel(db)),
     expunge: () => {
       const work = expunging.then(async () => {

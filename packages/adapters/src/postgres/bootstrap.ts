@@ -22,8 +22,8 @@ const buildPage = 1000;
 
 /**
  * Creates or checks the tables, and brings the index columns in line with the declared indexes, in one transaction under
- * a lock. Any change of the indexes raises the epoch of the head row, so that a process that still writes the old keys
- * notices and stops. Returns the epoch.
+ * a lock. A change of the indexes of a collection that was there raises the epoch of the head row, so that a process that still writes the old
+ * keys notices and stops; one that does not know a collection writes nothing to it. Returns the epoch.
  *
  * @throws CodedError `store_moved`, `store_incomplete` at a migration's mark; `store_misconfigured` when the server would not keep what it acknowledges or has another layout;
  *   `invalid_schema` when documents share a key of a unique index.
@@ -36,13 +36,14 @@ export async function bootstrap({ pool, namespace }: Database, schema: CompiledS
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`seneschal store ${namespace}`]);
     await client.query("set local statement_timeout = 0");
     await lockHead(client, namespace);
+    const before = await tablesOf(client, namespace);
     await createTables(client, namespace, schema.collections.keys());
     const { rows: layouts } = await client.query<{ version: number }>(`select version from ${namespace}.layout`);
     const mark = await storeMark(client, namespace, layouts[0]?.version);
     if (mark !== undefined) throw markedError("store", mark);
     if (layouts[0]?.version !== layoutVersion)
       throw misconfigured(`namespace ${namespace} has layout ${layouts[0]?.version}, this version reads ${layoutVersion}`);
-    const changed = await buildIndexes(client, namespace, schema);
+    const changed = await buildIndexes(client, namespace, schema, before);
     if (changed) await client.query(`update ${namespace}.head set epoch = epoch + 1`);
     const { rows } = await client.query<{ epoch: string }>(`select epoch from ${namespace}.head`);
     await client.query("commit");
@@ -95,7 +96,18 @@ export async function createTables(client: pg.PoolClient, ns: string, colls: Ite
     );
 }
 
-async function buildIndexes(client: pg.PoolClient, ns: string, schema: CompiledSchema): Promise<boolean> {
+async function tablesOf(client: pg.PoolClient, ns: string): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ name: string }>("select tablename as name from pg_tables where schemaname = $1", [ns]);
+  return new Set(rows.map(({ name }) => `${ns}.${name}`));
+}
+
+/** Whether it changed what writers who were there `before` must know. */
+async function buildIndexes(
+  client: pg.PoolClient,
+  ns: string,
+  schema: CompiledSchema,
+  before: ReadonlySet<string>,
+): Promise<boolean> {
   const { rows } = await client.query<{ name: string; revision: string }>(`select name, revision from ${ns}.indexes`);
   const complete = new Map(rows.map(({ name, revision }) => [name, revision]));
   const declared = indexRevisions(schema);
@@ -113,7 +125,7 @@ async function buildIndexes(client: pg.PoolClient, ns: string, schema: CompiledS
     if (missing.length > 0) await addIndexes(client, ns, collection, missing);
     for (const name of missing)
       await client.query(`insert into ${ns}.indexes values ($1, $2)`, [own + name, declared[own + name]]);
-    changed ||= stale.length + missing.length > 0;
+    changed ||= stale.length + missing.length > 0 && before.has(tableOf(ns, collection.name));
   }
   return changed;
 }

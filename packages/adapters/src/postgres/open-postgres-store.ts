@@ -25,7 +25,7 @@ import { InFlight } from "../in-flight.ts";
 import { bootstrap, tableOf } from "./bootstrap.ts";
 import { connectPostgres, isAnswer, type PostgresOptions } from "./connect.ts";
 import { WakeUp } from "./wake-up.ts";
-import { writeBatch } from "./write-batch.ts";
+import { checkEpoch, writeBatch } from "./write-batch.ts";
 
 /** So many rows are forgotten by one statement. */
 const FORGOTTEN_AT_ONCE = 1000;
@@ -241,6 +241,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         for (let from = 0; from < audit; ) from = await compactAudit(from, audit);
         for (let gone = changes === 0 ? 0 : FORGOTTEN_AT_ONCE; gone === FORGOTTEN_AT_ONCE; ) gone = await compactChanges(changes);
       }),
+    checkWrites: () =>
+      inFlight.run(async () => checkEpoch(epoch, (await query<{ epoch: string }>(`select epoch from ${namespace}.head`, []))[0])),
     subscribe: (callback) => {
       inFlight.check();
       return wakeUp.subscribe(() => callback(latestChange));

@@ -65,13 +65,18 @@ async function lockHead(client: pg.Client, { namespace, epoch }: WriteTarget): P
     `begin; select epoch, commit, change, audit from ${namespace}.head for update`,
   )) as unknown as readonly pg.QueryResult<Record<"epoch" | "commit" | "change" | "audit", string>>[];
   const row = locked?.rows[0];
-  if (row === undefined || Number(row.epoch) !== epoch)
+  checkEpoch(epoch, row);
+  return { commit: Number(row.commit), change: Number(row.change), audit: Number(row.audit) };
+}
+
+/** Throws `store_failed` where the head row is of another epoch than the one that this process knows. */
+export function checkEpoch(epoch: number, head: { readonly epoch: string } | undefined): asserts head {
+  if (head === undefined || Number(head.epoch) !== epoch)
     throw new CodedError<StoreErrorCode>(
       "store_failed",
       "another process opened the store with other indexes; open it again with the same schema",
-      { epoch, found: Number(row?.epoch) },
+      { epoch, found: Number(head?.epoch) },
     );
-  return { commit: Number(row.commit), change: Number(row.change), audit: Number(row.audit) };
 }
 
 /** Collects parameters; gives their placeholders. */

@@ -141,8 +141,32 @@ else
         collections: { ...faultSchema.collections, things: { indexes: {} } },
       });
       await expect(older.commit(writeOf(2))).rejects.toMatchObject({ code: "store_failed" });
+      await expect(older.checkWrites?.()).rejects.toMatchObject({ code: "store_failed" });
       expect((await newer.commit(writeOf(2))).ok).toBe(true);
+      await newer.checkWrites?.();
       await older.close();
+      await newer.close();
+    });
+
+    test("a process with more collections, indexes of theirs and all, leaves the older ones writing", async () => {
+      const older = await open("more");
+      const newer = await openPostgresStore({
+        url: server.url,
+        namespace: "more",
+        collections: { ...faultSchema.collections, later: { indexes: { by_name: { key: (doc) => [String(doc["name"])] } } } },
+      });
+      for (const [at, store] of [newer, older, newer, older].entries()) {
+        expect((await store.commit(writeOf(at + 1))).ok).toBe(true);
+        await store.checkWrites?.();
+      }
+      await older.close();
+      const again = await open("more");
+      expect((await again.commit(writeOf(5))).ok).toBe(true);
+      expect((await wholeCommits(again)).size).toBe(5);
+      const puts = [{ coll: "later", id: "a", doc: { name: "ada" }, expect: "absent" as const }];
+      expect((await newer.commit({ commitId: "later", puts })).ok).toBe(true);
+      expect((await newer.list("later", "by_name", ["ada"], { limit: 10 })).items).toMatchObject([{ id: "a" }]);
+      await again.close();
       await newer.close();
     });
 

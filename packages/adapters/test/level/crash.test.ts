@@ -84,7 +84,7 @@ describe("level store under faults", () => {
       2048,
     );
     expect(told[0]).toBe("failed outcome_unknown");
-    expect(told.slice(-2)).toEqual(["later store_failed", "read 1"]);
+    expect(told.slice(-3)).toEqual(["later store_failed", "checked store_failed", "read 1"]);
     const store = await openLevelStore({ path, ...faultSchema });
     const found = await wholeCommits(store);
     expect(acknowledged.size).toBeGreaterThan(0);

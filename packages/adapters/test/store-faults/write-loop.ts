@@ -32,4 +32,5 @@ async function caller(): Promise<void> {
 await Promise.all(Array.from({ length: 8 }, caller));
 const later = await store.commit(writeOf(next)).catch((error: { code?: string }) => error.code);
 const read = await store.get("things", first);
-process.stdout.write(`later ${String(later)}\nread ${read?.id}\n`);
+const checked = await store.checkWrites?.().catch((error: { code?: string }) => error.code);
+process.stdout.write(`later ${String(later)}\nchecked ${String(checked)}\nread ${read?.id}\n`);

@@ -17,7 +17,7 @@ import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
 import type { Background } from "../platform/background.ts";
 import { forgetChanges } from "../platform/forget-changes.ts";
-import type { Health, HealthCheck } from "../platform/health.ts";
+import { databaseCheck, type Health, type HealthCheck } from "../platform/health.ts";
 import { storeIdempotency, vaultSealer } from "../platform/idempotency.ts";
 import { Lease } from "../platform/jobs/lease.ts";
 import { pooledRandom } from "../platform/pooled-random.ts";
@@ -255,7 +255,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   };
 
   const checks: HealthCheck[] = [
-    { name: "database", check: () => store.auditRead(Number.MAX_SAFE_INTEGER - 1, 1) },
+    databaseCheck(store),
     {
       name: "vault",
       check: async () => {

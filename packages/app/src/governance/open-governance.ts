@@ -22,6 +22,7 @@ import {
   admissions,
   type Background,
   type BuiltService,
+  databaseCheck,
   docsHandlers,
   forgetChanges,
   type Health,
@@ -228,7 +229,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       ...endpoints(docsContract, docsHandlers(), undefined, hooks),
     ],
     checks: [
-      { name: "database", check: () => store.count("resources", "by_org", [config.organization]) },
+      databaseCheck(store),
       { name: "cache", check: () => catalogues.at(config.organization) },
       workersCheck(pools),
       scans.check,

@@ -1,4 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 
 /** One thing that a service needs. `check` rejects, or is late, when it is not there. */
 export interface HealthCheck {
@@ -14,6 +15,17 @@ export interface Health {
   readonly status: "healthy" | "degraded";
   readonly ready: boolean;
   readonly components: Readonly<Record<string, { readonly status: "healthy" | "unhealthy"; readonly message?: string }>>;
+}
+
+/** The database answers, and takes what is written. */
+export function databaseCheck(store: Pick<DocumentStore, "auditRead" | "checkWrites">): HealthCheck {
+  return {
+    name: "database",
+    async check() {
+      await store.auditRead(Number.MAX_SAFE_INTEGER - 1, 1);
+      await store.checkWrites?.();
+    },
+  };
 }
 
 /** The health of a service whose background steps `failing` failed when they last ran: degraded, each by its name. */

@@ -36,7 +36,7 @@ export { docsHandlers } from "./docs/docs-handlers.ts";
 export { escapeHtml } from "./escape-html.ts";
 export { everyDocument } from "./every-document.ts";
 export { forgetChanges, newestChange } from "./forget-changes.ts";
-export { checkHealth, type Health, type HealthCheck } from "./health.ts";
+export { checkHealth, databaseCheck, type Health, type HealthCheck } from "./health.ts";
 export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdempotency, vaultSealer } from "./idempotency.ts";
 export { jobCollections } from "./jobs/collections.ts";
 export { type JobContext, type JobRequest, type JobRunner, type Jobs, type JobsOptions, openJobs } from "./jobs/open-jobs.ts";

@@ -16,6 +16,7 @@ import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import {
   type BuiltService,
+  databaseCheck,
   inRanges,
   openAuthorisation,
   type Platform,
@@ -231,6 +232,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
     endpoints: (hooks) =>
       endpoints(storageContract, { ...statusHandlers, ...operationHandlers, ...dashboardHandlers }, admin, hooks),
     checks: [
+      databaseCheck(parts.store),
       { name: "key_manager", check: async () => node.keys.forWrite(), required: false },
       {
         name: "devices",

@@ -176,7 +176,7 @@ describe.skipIf(network === undefined)("two gateways in two network namespaces (
   let globex: GatewayInstance;
   beforeAll(async () => {
     const start = (org: string, space: string, host: string) =>
-      startGateway({ org, host, port: 8443, server: "fastify" }, ["ip", "netns", "exec", space]);
+      startGateway({ org, host, port: 8443, server: "fastify" }, { inside: ["ip", "netns", "exec", space] });
     [acme, globex] = await Promise.all([start("acme", "sen-a", "10.77.0.2"), start("globex", "sen-b", "10.77.0.3")]);
     await federate(acme, globex);
   });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
-import { sourceOptions } from "../../../../tools/source-options.ts";
+import { sourceCommand } from "../../../../tools/source-options.ts";
 import type { Side } from "../gateway/federated.ts";
 import type { Answer } from "../gateway/rig.ts";
 import { rootKey } from "../gateway/root-key.ts";
@@ -25,24 +25,28 @@ export interface GatewayInstance extends Omit<Side, "rig"> {
   /** Trust anchor of its server, PEM. */
   ca(): string;
   kill(): Promise<void>;
-  start(): Promise<void>;
+  /** `checkout`: whose gateway it is, where it is not the one that it began with. */
+  start(checkout?: string): Promise<void>;
   /** Stops the process without ending it, and lets it go on: connections stay open and nothing answers. */
   pause(): void;
   resume(): void;
   destroy(): Promise<void>;
 }
 
-/** Starts a gateway. `inside` is what the command runs in, for example `["ip", "netns", "exec", "a"]`. */
-export async function startGateway(of: Omit<GatewayStart, "dataDir">, inside: readonly string[] = []): Promise<GatewayInstance> {
+/** Starts a gateway, of another checkout where one is named. `inside` is what the command runs in, for example `["ip", "netns", "exec", "a"]`. */
+export async function startGateway(
+  of: Omit<GatewayStart, "dataDir">,
+  { inside = [], checkout }: { readonly inside?: readonly string[]; readonly checkout?: string | undefined } = {},
+): Promise<GatewayInstance> {
   const dataDir = mkdtempSync(join(tmpdir(), "seneschal-federation-"));
   const url = `https://${of.host}:${of.port}`;
   let child: ChildProcess | undefined;
   let http: IdentityFetch | undefined;
   let ca = "";
 
-  const start = async (): Promise<void> => {
-    const script = new URL("gateway-process.ts", import.meta.url).pathname;
-    const command = [...[...inside, process.execPath, ...sourceOptions, script], JSON.stringify({ ...of, dataDir })];
+  const start = async (from = checkout): Promise<void> => {
+    const script = sourceCommand(new URL("gateway-process.ts", import.meta.url), from);
+    const command = [...inside, process.execPath, ...script, JSON.stringify({ ...of, dataDir })];
     const started = spawn(command[0] ?? "", command.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
     child = started;
     const line = await new Promise<string>((resolve, reject) => {

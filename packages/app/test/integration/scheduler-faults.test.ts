@@ -5,8 +5,7 @@ import { expect, test } from "vitest";
 import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { namespacesWork } from "../../../../tools/network-namespaces.ts";
 import { findLinearization, type Operation } from "./find-linearization.ts";
-import { type Answer, keepAliveCall } from "./keep-alive-call.ts";
-import { ADMIN, type Fleet, startFleet } from "./scheduler-fleet.ts";
+import { ADMIN, call, type Fleet, insist, startFleet } from "./scheduler-fleet.ts";
 import { Witness } from "./witness.ts";
 
 /** So many faults, at least so many acknowledged allocations, and so many callers; raise them for a long run. */
@@ -17,26 +16,6 @@ const TENANTS = CALLERS / 4;
 const NODES = CALLERS * 2;
 /** Four callers share a tenant and ask for up to nine nodes at once: the limits are felt. */
 const LIMITS = [7, 9];
-
-function call(url: string, method: string, path: string, body?: unknown, key?: string): Promise<Answer> {
-  const headers = { authorization: `Bearer ${ADMIN}`, ...(key === undefined ? {} : { "idempotency-key": key }) };
-  return keepAliveCall({ url, method, path, headers, ...(body === undefined ? {} : { body }) });
-}
-
-/** Asks process after process until one gives a definite answer; the key makes sure that it happens once. */
-async function insist(fleet: Fleet, at: number, method: string, path: string, body?: unknown, key?: string) {
-  for (let attempt = 0; ; attempt++) {
-    const url = fleet.urls[(at + attempt) % fleet.urls.length] as string;
-    try {
-      const answer = await call(url, method, path, body, key);
-      // 408: it stalled on the way, like one without an answer
-      if (answer.status < 500 && answer.status !== 408) return answer;
-    } catch {
-      // no answer: unknown whether it happened
-    }
-    await wait(20);
-  }
-}
 
 /** The process that the others forward to, by its number. */
 async function sequencer(fleet: Fleet): Promise<number> {

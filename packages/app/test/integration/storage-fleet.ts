@@ -11,7 +11,7 @@ import { expect } from "vitest";
 import { type EtcdCluster, etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { ownAddress } from "../../../../tools/own-address.ts";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
-import { sourceOptions } from "../../../../tools/source-options.ts";
+import { sourceCommand } from "../../../../tools/source-options.ts";
 import { documentedCluster } from "../storage/documented-cluster.ts";
 import { storeCa } from "../storage/grpc-rig.ts";
 import { bytesOf, collect, pattern } from "../storage/rig.ts";
@@ -50,8 +50,8 @@ export interface StorageFleet {
   /** What a node is configured with in its cluster. */
   configOf(at: number): FleetConfig;
   readonly clients: readonly ObjectClient[];
-  /** `change`: what is to be another way in this node's configuration. */
-  start(at: number, change?: (config: FleetConfig) => object): Promise<void>;
+  /** `change`: what is to be another way in this node's configuration. `checkout`: whose node it is, where it is not the fleet's. */
+  start(at: number, change?: (config: FleetConfig) => object, checkout?: string): Promise<void>;
   /** `kill -9`. */
   kill(at: number): Promise<void>;
   /** Makes a node's clock go so much ahead of the machine's, or behind; also when it starts again. */
@@ -75,10 +75,19 @@ export interface StorageFleet {
   destroy(): Promise<void>;
 }
 
+/** How a fleet is started. */
+interface FleetStart {
+  /** How many of its nodes; all unless said. */
+  readonly running?: number;
+  readonly change?: (config: FleetConfig) => object;
+  /** Whose nodes they are; this checkout's unless said. */
+  readonly checkout?: string | undefined;
+}
+
 /** Starts the first `running` of the named nodes, configured as `change` says, and waits until they are one healthy cluster. */
 export async function startFleet(
   names: readonly string[],
-  { running = names.length, change }: { readonly running?: number; readonly change?: (config: FleetConfig) => object } = {},
+  { running = names.length, change, checkout }: FleetStart = {},
 ): Promise<StorageFleet> {
   const directory = await mkdtemp(join(tmpdir(), "seneschal-cluster-"));
   const [etcd, postgres, ca]: [EtcdCluster, PostgresServer, Awaited<ReturnType<typeof storeCa>>] = await Promise.all([
@@ -133,16 +142,17 @@ export async function startFleet(
         backup: { directory: join(directory, "backups") },
       } as unknown as FleetConfig;
     },
-    async start(at, change = (config) => config) {
+    async start(at, change = (config) => config, from = checkout) {
       const own = join(directory, names[at] as string);
       await mkdir(own, { recursive: true });
       const { data, peer } = addresses[at] as (typeof addresses)[number];
       const { cert, key } = await ca.issue(`CN=${names[at]},OU=store-server`, { names: [data.host, peer.host] });
       await Promise.all([writeFile(join(own, "cert.pem"), cert), writeFile(join(own, "key.pem"), key)]);
       const config = fleet.configOf(at);
-      const script = new URL("storage-process.ts", import.meta.url).pathname;
-      const args = [...sourceOptions, script, own, JSON.stringify(change(config))];
-      const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+      const command = sourceCommand(new URL("storage-process.ts", import.meta.url), from);
+      const child = spawn(process.execPath, [...command, own, JSON.stringify(change(config))], {
+        stdio: ["pipe", "pipe", "inherit"],
+      });
       child.stdin.on("error", () => undefined);
       children[at] = child;
       tell(at);

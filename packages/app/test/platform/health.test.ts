@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkHealth } from "../../src/platform/index.ts";
+import { checkHealth, databaseCheck } from "../../src/platform/index.ts";
 
 const down = { name: "vault", check: () => Promise.reject(new Error("connect ECONNREFUSED 10.0.0.1")) };
 const up = { name: "store", check: async () => {} };
@@ -29,5 +29,13 @@ describe("health", () => {
   test("a component that does not answer is unhealthy", async () => {
     const health = await checkHealth([{ name: "vault", check: () => new Promise(() => {}) }], () => {}, 1);
     expect(health.components["vault"]?.status).toBe("unhealthy");
+  });
+
+  test.each([
+    ["reads", { auditRead: () => Promise.reject(new Error("gone")) }],
+    ["writes", { auditRead: async () => [], checkWrites: () => Promise.reject(new Error("store_failed")) }],
+  ])("a database that refuses %s keeps the service from being ready", async (_, store) => {
+    const health = await checkHealth([databaseCheck(store)], () => {});
+    expect(health).toMatchObject({ ready: false, components: { database: { status: "unhealthy" } } });
   });
 });

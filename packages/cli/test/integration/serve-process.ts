@@ -1,15 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { sourceOptions } from "../../../../tools/source-options.ts";
-
-/** This checkout. */
-const here = fileURLToPath(new URL("../../../..", import.meta.url));
+import { sourceCommand } from "../../../../tools/source-options.ts";
 
 /** What Node is given to run a command of a checkout. */
-export function commandOf(args: readonly string[], checkout = here): readonly string[] {
-  const options = sourceOptions.map((option) => option.replace(here, join(checkout, "/")));
-  return [...options, join(checkout, "packages/cli/src/main.ts"), ...args];
+export function commandOf(args: readonly string[], checkout?: string): readonly string[] {
+  return [...sourceCommand(new URL("../../src/main.ts", import.meta.url), checkout), ...args];
 }
 
 /** `seneschal serve` of a checkout in a process of its own, from when it listens on. `children` has it from the beginning. */

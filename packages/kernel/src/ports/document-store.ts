@@ -267,6 +267,8 @@ export interface DocumentStore {
   compact(upTo: { readonly audit?: number; readonly changes?: number }): Promise<void>;
   /** Calls back with the newest change sequence, at least once after every commit. Wake-up only: read with `changes`. */
   subscribe(callback: (seq: number) => void): () => void;
+  /** Rejects as every commit would until the store is opened again (`store_failed`), or as one that finds no database would. Absent where commits do not fail. */
+  checkWrites?(): Promise<void>;
   /**
    * Reads the medium against its checksums: what is damaged, in words that name the place; empty when nothing is. Absent where the
    * medium is a server's affair.
