@@ -83,7 +83,7 @@ describe("whatever services do by time", () => {
         ...code(path).matchAll(/\b(?:background|steps)\s*\.(?:step|each|every|soon)\(\s*"([^"]+)"/g),
         ...code(path).matchAll(/\b(?:again|atOnce|onError|leading)\(\s*"([^"]+)"/g),
         // One for each of several: `${name}` is NAME in the manual.
-        ...code(path).matchAll(/\bbackground\s*\.(?:step|every|soon)\(\s*`([^`]+)`/g),
+        ...code(path).matchAll(/\b(?:background\s*\.(?:step|every|soon)\(\s*|step: )`([^`]+)`/g),
       ])
       .map(([, name = ""]) => name.replace(/\$\{(\w+)\}/g, (_, variable: string) => variable.toUpperCase()));
     // What one node of a storage cluster does for all is a table by name.

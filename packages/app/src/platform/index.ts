@@ -35,6 +35,7 @@ export { etcdOptions, etcdSettings } from "./consensus/etcd-settings.ts";
 export { docsHandlers } from "./docs/docs-handlers.ts";
 export { escapeHtml } from "./escape-html.ts";
 export { everyDocument } from "./every-document.ts";
+export { type Follower, type FollowerTurn, type Following, followStore, gatherMs } from "./follow-store.ts";
 export { forgetChanges, newestChange } from "./forget-changes.ts";
 export { checkHealth, databaseCheck, type Health, type HealthCheck } from "./health.ts";
 export { type IdempotencyOptions, idempotencyCollections, type Sealer, storeIdempotency, vaultSealer } from "./idempotency.ts";

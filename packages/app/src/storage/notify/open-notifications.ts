@@ -1,7 +1,7 @@
 import type { SignedPost } from "@seneschal/adapters/webhook";
 import { eventMessage } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
-import { type Background, everyDocument, forgetChanges } from "../../platform/index.ts";
+import { type Background, everyDocument, followStore, forgetChanges, gatherMs } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
 import type { NoticeDoc, WebhookDoc } from "../documents.ts";
 import { openNoticeBounds } from "./bound-notices.ts";
@@ -38,8 +38,6 @@ interface NotificationParts {
   readonly maxWaiting?: number | undefined;
 }
 
-/** What comes together is looked at together. */
-const gatherMs = 50;
 /** After a failure: doubled with each one more. */
 const [firstRetryMs, lastRetryMs] = [1000, 60_000];
 /** How many changes that tell a webhook nothing are passed before its place is written down. */
@@ -58,23 +56,16 @@ export function openNotifications(parts: NotificationParts): Notifications {
     for (const outcome of ["delivered", "failed", "skipped"]) metrics.notifications.inc({ webhook: name, outcome }, 0);
     const turn = openWebhookTurn({ context, leads, name, post, signal: ending.signal });
     // What fails here is the store: a webhook that does not answer is no failure of this step.
-    const due = background.soon(`notifications to ${name}`, lastRetryMs, async () => {
-      const waits = await turn();
-      if (waits !== undefined) due.due(waits);
-    });
-    return { turn, due };
+    return { step: `notifications to ${name}`, turn: async () => ({ waitsMs: await turn() }) };
   });
-  const wake = (): void => {
-    if (leads()) for (const { due } of followers) due.due(gatherMs);
-  };
-  let unsubscribe: (() => void) | undefined;
+  const following = followStore({ store, background, leads, retryMs: lastRetryMs, followers });
   return {
     async deliver() {
       await Promise.all(followers.map(({ turn }) => turn()));
     },
     async watch() {
       await bounds();
-      if (unsubscribe !== undefined) wake();
+      following.wake();
     },
     async forget(keep) {
       let heard = Number.MAX_SAFE_INTEGER;
@@ -83,15 +74,10 @@ export function openNotifications(parts: NotificationParts): Notifications {
           heard = Math.min(heard, (doc as unknown as WebhookDoc).seq);
       await forgetChanges(store, { heard, ...(keep === undefined ? {} : { keep }) });
     },
-    start() {
-      if (followers.length === 0) return;
-      unsubscribe ??= store.subscribe(wake);
-      wake();
-    },
+    start: following.start,
     async stop() {
-      unsubscribe?.();
       ending.abort();
-      await Promise.all(followers.map(({ due }) => due.stop()));
+      await following.stop();
       await Promise.all([...webhooks.values()].map(({ post }) => post.close()));
     },
   };

@@ -9,7 +9,7 @@ import {
   storageError,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
-import type { Background } from "../../platform/index.ts";
+import { type Background, type FollowerTurn, followStore } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import type { ReplicationDoc } from "../documents.ts";
 import { type DestinationAccess, mayReplicate, type ObjectServices } from "../objects/services.ts";
@@ -46,8 +46,6 @@ interface ReplicationParts {
   readonly leads: () => boolean;
 }
 
-/** What comes together is looked at together. */
-const gatherMs = 50;
 const lastRetryMs = 60_000;
 /** How much of a queue is looked at at a time, and how many keys of it are copied at once. */
 const [pageSize, lanesAtOnce] = [100, 4];
@@ -60,46 +58,26 @@ export function openReplication({ services, background, destinations, leads }: R
     for (const outcome of ["taken", "refused", "denied", "withheld", "unreached"])
       metrics.replications.inc({ destination: name, outcome }, 0);
     const turn = openTurns({ services, leads, name, destination, signal: ending.signal });
-    const due = background.soon(`replication to ${name}`, lastRetryMs, async () => {
-      const { waitsMs, error } = await turn();
-      if (waitsMs !== undefined) due.due(waitsMs);
-      if (error !== undefined) throw error;
-    });
-    return { name, turn, due };
-  });
-  const wake = (): void => {
     // A server that does not answer is not asked for every write.
-    if (leads()) for (const { due, turn } of followers) due.due(Math.max(gatherMs, turn.waitsMs()));
-    else for (const { name } of followers) background.skip(`replication to ${name}`);
-  };
-  let unsubscribe: (() => void) | undefined;
+    return { step: `replication to ${name}`, turn, waitsMs: turn.waitsMs };
+  });
+  const following = followStore({ store, background, leads, retryMs: lastRetryMs, followers });
   return {
     async copy() {
       await Promise.all(followers.map(({ turn }) => turn()));
     },
     async watch() {
       await measureReplication(services.context);
-      if (unsubscribe !== undefined) wake();
+      following.wake();
     },
     awaitExisting: () => awaitExisting(services, ending.signal),
-    start() {
-      if (followers.length === 0) return;
-      unsubscribe ??= store.subscribe(wake);
-      wake();
-    },
+    start: following.start,
     async stop() {
-      unsubscribe?.();
       ending.abort();
-      await Promise.all(followers.map(({ due }) => due.stop()));
+      await following.stop();
       for (const { target } of destinations.values()) target.close();
     },
   };
-}
-
-/** What one turn came to: in how many milliseconds there is to be another, and why the server was not reached. */
-interface Turn {
-  readonly waitsMs?: number;
-  readonly error?: Error;
 }
 
 /** One that is to be tried again, and how often it was. */
@@ -134,7 +112,7 @@ interface Stopped {
 }
 
 interface Turns {
-  (): Promise<Turn>;
+  (): Promise<FollowerTurn>;
   /** How long the server is not to be asked. */
   waitsMs(): number;
 }
@@ -253,7 +231,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
 
   const waitsMs = (): number => Math.max(0, server.at - clock.now());
 
-  const turn = async (): Promise<Turn> => {
+  const turn = async (): Promise<FollowerTurn> => {
     if (!here()) return {};
     if (waitsMs() > 0) return { waitsMs: waitsMs(), ...(server.error && { error: server.error }) };
     let again: number | undefined;
