@@ -5,6 +5,7 @@ import { leavesOne } from "./leaves-one.ts";
 import { BEGUN, GENERATION, type SentMessage, type SentOutcome, type SentTask, type WorkerStart } from "./messages.ts";
 import { OwnerCosts } from "./owner-costs.ts";
 import { OwnerQueues } from "./owner-queues.ts";
+import { StartBackoff } from "./start-backoff.ts";
 
 export interface WorkerPoolOptions {
   /** In metrics and errors. */
@@ -108,12 +109,13 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
   const patience = Math.max(1, Math.ceil(deadline / LOOK));
   const queues = new OwnerQueues<Task>();
   const costs = new OwnerCosts();
+  const backoff = new StartBackoff();
   let threads: Thread[] = [];
   let number = 0;
   let due = false;
   let closed = false;
   let looking: NodeJS.Timeout | undefined;
-  const counts = { done: 0, deadlines: 0, replaced: 0, refused: 0 };
+  const counts = { done: 0, deadlines: 0, replaced: 0, refused: 0, unstarted: 0 };
   /** Looks since something was done, while something waits. */
   let still = 0;
 
@@ -149,6 +151,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
 
   const take = (thread: Thread, outcomes: readonly SentOutcome[]): void => {
     still = 0;
+    if (!thread.ready) backoff.started();
     thread.looks = 0;
     thread.ready = true;
     for (const [at, output, failed] of outcomes) {
@@ -175,8 +178,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     thread.inHand = [];
     if (tasks.length > 0) counts.replaced++;
     const guilty = Atomics.load(thread.shared, BEGUN);
-    // One that could not be started: the next one could not either.
-    if (!thread.ready && !threads.some(({ ready }) => ready)) tasks.push(...queues.take(Number.POSITIVE_INFINITY, () => true));
+    if (!thread.ready && !closed) unstarted(thread.cause);
     for (const task of tasks.reverse()) {
       if (closed || !thread.ready) task.reject(failure("worker_failed", `${name} failed`, closed ? "closed" : thread.cause));
       else if (task.number !== guilty && task.sent < MOST_SENDS) queues.putBack(task);
@@ -186,6 +188,16 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
       } else task.reject(failure("worker_failed", `${name} failed`, thread.cause));
     }
     send();
+  };
+
+  /** One could not be started: the next one could not either, and has to wait. Where none runs, whoever waits is told. */
+  const unstarted = (cause: unknown): void => {
+    counts.unstarted++;
+    backoff.failed(cause);
+    looking ??= setInterval(look, LOOK);
+    if (threads.some(({ ready }) => ready)) return;
+    for (const task of queues.take(Number.POSITIVE_INFINITY, () => true))
+      task.reject(failure("worker_failed", `${name} failed`, cause));
   };
 
   const ownersOf = ({ inHand }: Thread): readonly string[] => inHand.map(({ owner }) => owner);
@@ -225,13 +237,18 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     }
   };
 
-  /** Starts the first thread; where that cannot be, whoever waits is told. */
+  /** Starts a thread. Where that cannot be, or could not lately and no other runs, whoever waits is told. */
   const begin = (): void => {
+    if (!backoff.mayStart) {
+      if (threads.length > 0) return;
+      for (const task of queues.take(Number.POSITIVE_INFINITY, () => true))
+        task.reject(failure("worker_failed", `${name} failed`, backoff.cause));
+      return;
+    }
     try {
       start();
     } catch (error) {
-      for (const task of queues.take(Number.POSITIVE_INFINITY, () => true))
-        task.reject(failure("worker_failed", `${name} failed`, error));
+      unstarted(error);
     }
   };
 
@@ -251,6 +268,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
   const look = (): void => {
     still = queues.size > 0 && threads.some(({ ready }) => ready) ? still + 1 : 0;
     costs.look();
+    backoff.look();
     for (const thread of threads) {
       const begun = Atomics.load(thread.shared, BEGUN);
       const working = thread.inHand.length > 0 || !thread.ready;
@@ -270,16 +288,10 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     // What has waited for a look gets a further thread, and while one takes long there is another for whoever comes.
     const wanted =
       threads.some(({ looks, ready }) => looks > 0 && ready) || (still > 0 && queues.hasOwner((owner) => mayUse(owner)));
-    if (wanted && threads.filter(({ late }) => !late).length < workers) {
-      try {
-        start();
-      } catch {
-        // The running ones go on; where there is none, `send` says why.
-      }
-    }
+    if (wanted && threads.filter(({ late }) => !late).length < workers) begin();
     send();
     if (queues.size === 0) looking?.unref();
-    if (threads.length === 0 && queues.size === 0) {
+    if (threads.length === 0 && queues.size === 0 && backoff.mayStart) {
       clearInterval(looking);
       looking = undefined;
     }
@@ -306,7 +318,15 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     },
     state(): WorkerPoolState {
       const busy = threads.filter(({ inHand }) => inHand.length > 0).length;
-      return { name, workers: threads.length, busy, waiting: queues.size, ...counts, stuck: still > patience + 1 };
+      return {
+        name,
+        workers: threads.length,
+        busy,
+        waiting: queues.size,
+        ...counts,
+        stuck: still > patience + 1,
+        failing: backoff.failing,
+      };
     },
     async close() {
       closed = true;

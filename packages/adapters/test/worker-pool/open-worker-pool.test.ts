@@ -160,6 +160,34 @@ test("a worker that cannot be started costs what was asked of it, not the proces
   await pool.close();
 });
 
+test("however much is asked of workers that cannot be started, few are tried: who asks is told why, and health hears of it", async () => {
+  const pool = open({ module: new URL("./no-such-worker", import.meta.url) });
+  for (let i = 0; i < 200; i++)
+    await expect(pool.run({ say: "x" }, "a")).rejects.toMatchObject({ code: "worker_failed", cause: expect.anything() });
+  const { unstarted, failing, workers } = pool.state();
+  expect([unstarted > 0 && unstarted < 20, failing, workers]).toEqual([true, true, 0]);
+  await pool.close();
+});
+
+test("workers whose module loads again are started again, and the pool is well", async () => {
+  const broken = new Int32Array(new SharedArrayBuffer(4)).fill(1);
+  const pool = open({ settings: { prefix: "> ", broken } });
+  await expect(pool.run({ say: "x" }, "a")).rejects.toMatchObject({
+    cause: expect.objectContaining({ message: "the module is broken" }),
+  });
+  expect(pool.state()).toMatchObject({ unstarted: 1, failing: true });
+  Atomics.store(broken, 0, 0);
+  const again = () => pool.run({ say: "well" }, "a").catch(() => undefined);
+  let said = await again();
+  while (said === undefined) {
+    await new Promise((resolve) => setImmediate(resolve));
+    said = await again();
+  }
+  expect(said.text).toBe("> well");
+  expect(pool.state().failing).toBe(false);
+  await pool.close();
+});
+
 test("a worker without work is ended where the pool says so, and started again", async () => {
   const pool = open({ idle: 100 });
   const first = await pool.run({ say: "x" }, "a");

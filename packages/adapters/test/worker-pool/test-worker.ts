@@ -9,7 +9,8 @@ export type TestTask =
   | { readonly exit: true }
   | { readonly wait: SharedArrayBuffer };
 
-const { prefix } = workerSettings<{ readonly prefix: string }>();
+const { prefix, broken } = workerSettings<{ readonly prefix: string; readonly broken?: Int32Array }>();
+if (broken !== undefined && Atomics.load(broken, 0) === 1) throw new Error("the module is broken");
 
 serveTasks((task: TestTask) => {
   if ("spin" in task) for (;;);

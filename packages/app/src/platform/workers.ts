@@ -7,14 +7,29 @@ import type { HealthCheck } from "./health.ts";
 /** The states of a service's pools of workers, at the moment. */
 type Pools = () => readonly WorkerPoolState[];
 
-/** Unhealthy while a pool is stuck: work waits, and for longer than its deadline none was done. The rest of the service goes on. */
+/**
+ * Unhealthy while a pool is stuck (work waits, and for longer than its deadline none was done) or its workers cannot be started. The rest of the
+ * service goes on.
+ */
 export function workersCheck(pools: Pools): HealthCheck {
   return {
     name: "workers",
     required: false,
     async check() {
-      const stuck = pools().filter((pool) => pool.stuck);
-      if (stuck.length > 0) throw new Error(`stuck: ${stuck.map(({ name }) => name).join(", ")}`);
+      const all = pools();
+      const told = (what: string, of: readonly WorkerPoolState[]) =>
+        of.length === 0 ? [] : [`${what}: ${of.map(({ name }) => name).join(", ")}`];
+      const wrong = [
+        ...told(
+          "stuck",
+          all.filter(({ stuck }) => stuck),
+        ),
+        ...told(
+          "cannot be started",
+          all.filter(({ failing }) => failing),
+        ),
+      ];
+      if (wrong.length > 0) throw new Error(wrong.join("; "));
     },
   };
 }
@@ -56,5 +71,7 @@ export function measureWorkers(metrics: Metrics, pools: Pools): void {
   counter("tasks", "Tasks done", ({ done }) => done);
   counter("deadlines", "Tasks given up at their deadline", ({ deadlines }) => deadlines);
   counter("replaced", "Workers that ended with work in hand", ({ replaced }) => replaced);
+  gauge("failing", "1 while the last worker that was to be started could not be", ({ failing }) => (failing ? 1 : 0));
+  counter("unstarted", "Workers that could not be started", ({ unstarted }) => unstarted);
   counter("refused", "Tasks refused because their owner had too much waiting", ({ refused }) => refused);
 }

@@ -60,6 +60,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   ],
   BackgroundWorkFails: [10, ...is('scheduler_background_failing{step="cycle"}', "1x10", "1x3 0x7")],
   WorkersStuck: [5, ...is('governance_workers_stuck{pool="classify"}', "1x5", "0x5")],
+  WorkersFail: [5, ...is('gateway_workers_failing{pool="threshold"}', "1x5", "0x5")],
   CertificateEnds: [
     90,
     ...is('storage_certificate_expiry_timestamp_seconds{setting="storage.grpc.cert"}', `${13 * day}x90`, `${15 * day}x90`),

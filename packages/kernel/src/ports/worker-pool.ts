@@ -13,8 +13,12 @@ export interface WorkerPoolState {
   readonly replaced: number;
   /** Tasks that were refused because a budget was used up. */
   readonly refused: number;
+  /** Workers that could not be started: their module did not load. */
+  readonly unstarted: number;
   /** Tasks wait, and for longer than a deadline none was done. */
   readonly stuck: boolean;
+  /** The last worker that was to be started was not: the next one is tried later. */
+  readonly failing: boolean;
 }
 
 /**
