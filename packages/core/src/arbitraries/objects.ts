@@ -29,22 +29,32 @@ export const objectVersions = (at: number): fc.Arbitrary<ObjectVersion> =>
     { requiredKeys: ["bucket", "key", "tenant", "size", "etag", "content_type", "headers", "meta", "modified_at"] },
   );
 
-/** What a deletion may ask for, well formed or not, around `at`. */
-export const deletions = (at: number): fc.Arbitrary<DeletionAsked> =>
-  fc.record(
-    {
-      version: fc.constantFrom("null", "no id", `${at.toString(16).padStart(12, "0")}${"0".repeat(20)}`),
-      replica: fc.constantFrom(`${at.toString(16).padStart(12, "0")}${"1".repeat(20)}`),
+/** What a deletion may ask for around `at`, seldom ill formed. */
+export const deletions = (at: number): fc.Arbitrary<DeletionAsked> => {
+  const id = (digit: string) => at.toString(16).padStart(12, "0") + digit.repeat(20);
+  return fc
+    .record({
+      version: fc.oneof({ weight: 8, arbitrary: fc.constantFrom(undefined, "null", id("0")) }, fc.constant("no id")),
+      replica: fc.oneof({ weight: 8, arbitrary: fc.constant(undefined) }, fc.constant(id("1"))),
       bypass: fc.boolean(),
-      ordinal: fc.integer({ min: at - 1, max: at + 1 }),
-      conditions: fc.record(
-        {
-          ifMatch: fc.array(fc.constantFrom("e", "f", "*"), { maxLength: 2 }),
-          size: fc.nat(9),
-          modifiedAt: fc.integer({ min: at - 5, max: at + 5 }),
-        },
-        { requiredKeys: [] },
+      ordinal: fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, fc.integer({ min: at - 1, max: at + 1 })),
+      conditions: fc.oneof(
+        { weight: 2, arbitrary: fc.constant(undefined) },
+        fc.record(
+          {
+            ifMatch: fc.array(fc.constantFrom("e", "f", "*"), { maxLength: 2 }),
+            size: fc.nat(9),
+            modifiedAt: fc.integer({ min: at - 5, max: at + 5 }),
+          },
+          { requiredKeys: [] },
+        ),
       ),
-    },
-    { requiredKeys: [] },
-  );
+    })
+    .map(({ version, replica, ordinal, conditions, bypass }) => ({
+      bypass,
+      ...(version !== undefined && { version }),
+      ...(replica !== undefined && { replica }),
+      ...(ordinal !== undefined && { ordinal }),
+      ...(conditions !== undefined && { conditions }),
+    }));
+};
