@@ -235,3 +235,6 @@ export type Command =
   | RestoreState;
 
 export type CommandKind = Command["kind"];
+
+/** A command without what its sender adds. */
+export type CommandDraft = Command extends infer C ? (C extends Command ? Omit<C, "id" | "by"> : never) : never;

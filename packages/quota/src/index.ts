@@ -1,9 +1,21 @@
+export {
+  type AgentReport,
+  type Caller,
+  hasRole,
+  judgeReport,
+  ROLES,
+  type Role,
+  reachesTenant,
+  seesAll,
+  seesAllocation,
+} from "./access.ts";
 export { type Accepted, apply, type Outcome } from "./apply/apply.ts";
 export { auditHash } from "./apply/work.ts";
 export type * from "./command.ts";
 export type { QuotaErrorCode, Rejection, RejectionCode } from "./errors.ts";
 export { checkQuotas, type Demand } from "./hard-quota.ts";
 export { quotaMachine, type Verdict } from "./machine.ts";
+export { type Housekeeping, housekeeping } from "./plan/housekeeping.ts";
 export { type Plan, type PlanOptions, type Proposal, plan } from "./plan/plan.ts";
 export type { Reason } from "./plan/reason.ts";
 export { preemptionCost } from "./plan/victims.ts";
@@ -16,10 +28,12 @@ export {
   tenantsOfUser,
   tenantUsage,
   type Usage,
+  usageOver,
   userUsage,
 } from "./soft/ledger.ts";
 export { budgetPenalty } from "./soft/penalty.ts";
 export { checkWeights, PROFILES, type Score, TERMS, type Term, type Weights } from "./soft/score.ts";
+export { usageEvents } from "./soft/usage-events.ts";
 export {
   ALLOCATION_STATES,
   type Allocation,

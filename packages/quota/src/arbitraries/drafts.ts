@@ -1,14 +1,10 @@
-import type { Command } from "../command.ts";
+import type { CommandDraft } from "../command.ts";
 import type { AllocationRequest } from "../state/allocation.ts";
 import { allocationRequest } from "../state/allocation-request.ts";
 import type { NodeInventory } from "../state/node.ts";
 
-/** A command without its id and who gave it. */
-export type Draft = Command extends infer C
-  ? C extends Command
-    ? Omit<C, "id" | "by"> & { id?: string; by?: string }
-    : never
-  : never;
+/** A command that may do without its id and who gave it. */
+export type Draft = CommandDraft & { id?: string; by?: string };
 
 /** A node with nothing special about it, to be spread and changed. */
 export const INVENTORY: NodeInventory = {

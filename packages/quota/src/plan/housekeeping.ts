@@ -1,5 +1,9 @@
-import { type Allocation, type Command, isTerminal, type QuotaState } from "@seneschal/quota";
+import { checkArgument } from "@seneschal/kernel";
+import type { CommandDraft } from "../command.ts";
+import { type Allocation, isTerminal } from "../state/allocation.ts";
+import type { QuotaState } from "../state/state.ts";
 
+/** What time alone may bring about, in milliseconds. */
 export interface Housekeeping {
   readonly heartbeatTimeoutMs: number;
   readonly checkpointTimeoutMs: number;
@@ -10,9 +14,6 @@ export interface Housekeeping {
   readonly listeningSince: number;
 }
 
-/** A command without what its sender adds. */
-export type Draft = Command extends infer C ? (C extends Command ? Omit<C, "id" | "by"> : never) : never;
-
 /** Records of ended work that one cycle forgets at most. */
 const PRUNE_AT_ONCE = 1000;
 
@@ -20,8 +21,11 @@ const PRUNE_AT_ONCE = 1000;
  * What time alone brings about: silent nodes go down, checkpoints that do not come fail, old records are forgotten. Only
  * heartbeats tell whether a node lives; work that writes no output for hours is healthy.
  */
-export function housekeeping(state: QuotaState, now: number, settings: Housekeeping): readonly Draft[] {
-  const commands: Draft[] = [];
+export function housekeeping(state: QuotaState, now: number, settings: Housekeeping): readonly CommandDraft[] {
+  checkArgument("state", state, "object");
+  checkArgument("now", now, "number");
+  checkArgument("settings", settings, "object");
+  const commands: CommandDraft[] = [];
   for (const node of state.nodes.values()) {
     if (node.agent === null || node.state === "down" || node.state === "failed") continue;
     const heard = Math.max(node.lastHeartbeat ?? 0, settings.listeningSince);

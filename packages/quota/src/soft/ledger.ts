@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import type { QuotaState } from "../state/state.ts";
+import type { ExternalBudget, QuotaState } from "../state/state.ts";
 import { userKey } from "../state/state.ts";
 import type { Tenant } from "../state/tenant.ts";
 import type { Timeline } from "../state/timeline.ts";
@@ -78,9 +78,22 @@ export function budgetStatus(state: QuotaState, tenant: Tenant, now: number): Bu
   checkArgument("state", state, "object");
   checkArgument("tenant", tenant, "object");
   checkArgument("now", now, "number");
-  const usage = tenantUsage(state, tenant.id, state.system.budgetPeriodDays, now);
   const answer = state.external.get(tenant.id);
   const external = answer !== undefined && now - answer.at <= EXTERNAL_TTL_MS ? answer : undefined;
+  return statusOf(tenant, tenantUsage(state, tenant.id, state.system.budgetPeriodDays, now), external);
+}
+
+/** Where a tenant stands over the last `days` days; other windows than the budget period are always answered by the ledger. */
+export function usageOver(state: QuotaState, tenant: Tenant, days: number, now: number): BudgetStatus {
+  checkArgument("state", state, "object");
+  checkArgument("tenant", tenant, "object");
+  checkArgument("days", days, "number");
+  checkArgument("now", now, "number");
+  if (days === state.system.budgetPeriodDays) return budgetStatus(state, tenant, now);
+  return statusOf(tenant, tenantUsage(state, tenant.id, days, now), undefined);
+}
+
+function statusOf(tenant: Tenant, usage: Usage, external: ExternalBudget | undefined): BudgetStatus {
   const gpu = metric(usage.gpuHours, tenant.gpuHoursBudget, external?.gpuHours ?? null);
   const node = metric(usage.nodeHours, tenant.nodeHoursBudget, external?.nodeHours ?? null);
   return {

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { claimedIssuer } from "@seneschal/adapters/jwt";
 import type { Principal, WireRequest } from "@seneschal/contract";
 import { CodedError } from "@seneschal/kernel";
+import { ROLES, type Role } from "@seneschal/quota";
 import type { ConfiguredVerifier } from "../../platform/index.ts";
-import { ROLES, type Role } from "./roles.ts";
 
 /** A bearer token that is known by its hash. */
 export interface OpaqueToken {

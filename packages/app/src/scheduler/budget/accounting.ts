@@ -1,6 +1,6 @@
 import type { UsageBuffer } from "@seneschal/adapters/accounting";
-import type { Accounting, UsageEvent } from "@seneschal/kernel/ports";
-import type { QuotaEvent, QuotaState } from "@seneschal/quota";
+import type { Accounting } from "@seneschal/kernel/ports";
+import { usageEvents } from "@seneschal/quota";
 import type { Quotas } from "../quotas.ts";
 
 /** The two ways of the accounting system: what is left comes in, what was used goes out. */
@@ -26,7 +26,7 @@ export function accountingLink(
   onError: (error: unknown) => void,
 ): AccountingLink {
   const stop = quotas.subscribe((events) => {
-    const used = events.flatMap(usageOf);
+    const used = events.flatMap(usageEvents);
     if (used.length > 0) buffer.add(used).catch(onError);
   });
   return {
@@ -40,7 +40,7 @@ export function accountingLink(
             tenants.slice(i, i + PARALLEL).map(async ({ id }) => ({ tenant: id, remaining: await ask(id) })),
           )),
         );
-      const news = answers.filter(({ tenant, remaining }) => remaining !== null || isExternal(state, tenant));
+      const news = answers.filter(({ tenant, remaining }) => remaining !== null || state.external.has(tenant));
       if (news.length > 0) await quotas.proposeAll([{ kind: "accounting.record", id: newId(), by: "system", answers: news }]);
     },
     flush: () => buffer.flush((events) => accounting.push(events)),
@@ -58,50 +58,4 @@ export function accountingLink(
       return null; // the ledger is the fallback; the change of source is an event
     }
   }
-}
-
-function isExternal(state: QuotaState, tenant: string): boolean {
-  return state.external.has(tenant);
-}
-
-/** What the accounting system hears: hours at the end of each stretch of work, and what was claimed or changed. */
-function usageOf(event: QuotaEvent): readonly UsageEvent[] {
-  const { type, tenant, at, payload } = event;
-  const allocation = String(payload["allocation_id"] ?? payload["node"] ?? "");
-  const base = { allocationId: allocation, tenantId: tenant ?? "", periodEnd: at };
-  const started = payload["started_at"];
-  const holds = (state: unknown): boolean => state === "staging" || state === "running" || state === "checkpointing";
-  if (type.startsWith("allocation.") && typeof started === "number") {
-    const hours = (at - started) / 3_600_000;
-    const resized = type === "allocation.resized";
-    if (resized && hours === 0) return [];
-    if (!resized && !holds(payload["from"]) && holds(payload["to"]))
-      return [
-        { ...base, id: `${allocation}:started:${started}`, resourceType: "allocation.started", amount: 0, periodStart: at },
-      ];
-    if (!resized && (!holds(payload["from"]) || holds(payload["to"]))) return [];
-    const amount = (count: unknown): number => hours * (typeof count === "number" ? count : 0);
-    const name = payload["to"] === "suspended" ? "checkpointed" : "completed";
-    const used: readonly UsageEvent[] = [
-      {
-        ...base,
-        id: `${allocation}:${started}:node_hours`,
-        resourceType: "node_hours",
-        amount: amount(payload["nodes"]),
-        periodStart: started,
-      },
-      {
-        ...base,
-        id: `${allocation}:${started}:gpu_hours`,
-        resourceType: "gpu_hours",
-        amount: amount(payload["gpus"]),
-        periodStart: started,
-      },
-    ];
-    const end = { ...base, id: `${allocation}:${name}:${started}`, resourceType: `allocation.${name}`, amount: 0 };
-    return resized ? used : [...used, { ...end, periodStart: started }];
-  }
-  if (type === "node.claimed" || type === "node.released" || type === "quota.updated")
-    return [{ ...base, id: `${type}:${event.seq}`, resourceType: type, amount: 0, periodStart: at }];
-  return [];
 }

@@ -1,6 +1,8 @@
 import {
   budgetCrossings,
   type Command,
+  type Housekeeping,
+  housekeeping,
   type Plan,
   type PlanOptions,
   plan,
@@ -9,7 +11,6 @@ import {
   type Score,
 } from "@seneschal/quota";
 import type { Quotas } from "../quotas.ts";
-import { type Housekeeping, housekeeping } from "./housekeeping.ts";
 
 /** What a cycle came to. */
 export interface CycleReport {

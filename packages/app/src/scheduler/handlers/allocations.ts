@@ -7,13 +7,15 @@ import {
   type AllocationState,
   apply,
   isTerminal,
+  judgeReport,
   type MoveAllocation,
   plan,
   type QuotaState,
   type Score,
   type SubmitAllocation,
+  seesAllocation,
 } from "@seneschal/quota";
-import { hasRole, reachesTenant, requireTenant } from "../auth/roles.ts";
+import { requireTenant } from "../auth/roles.ts";
 import { eventStream } from "../events/stream.ts";
 import { proposeTraced } from "../quotas.ts";
 import type { SchedulerServices } from "../services.ts";
@@ -42,24 +44,6 @@ type AllocationRoutes =
 
 const success = { success: true } as const;
 
-/** Whose work a principal may see: its own, its tenant's for the tenant's administrator, what runs on its nodes for an agent. */
-function maySee(state: QuotaState, principal: Principal, allocation: Allocation): boolean {
-  if (hasRole(principal, "system-admin")) return true;
-  if (hasRole(principal, "tenant-admin") && reachesTenant(state, principal, allocation.tenant)) return true;
-  if (hasRole(principal, "user") && allocation.user === principal.id && allocation.tenant === principal.org) return true;
-  return hasRole(principal, "agent") && runsFor(state, principal, allocation);
-}
-
-/** The agent's own node works on it. */
-function runsFor(state: QuotaState, principal: Principal, allocation: Allocation): boolean {
-  return allocation.assigned.some((id) => state.nodes.get(id)?.agent === principal.id);
-}
-
-/** The agent's own node worked on it last, and let go of it. */
-function ranFor(state: QuotaState, principal: Principal, allocation: Allocation): boolean {
-  return allocation.lastAssigned.some((id) => state.nodes.get(id)?.agent === principal.id);
-}
-
 /** All that can be in a state, newest first: work that has not ended is listed without passing by what has. */
 function* newestFirst(state: QuotaState, wanted: AllocationState | undefined): IterableIterator<Allocation> {
   if (wanted === undefined || isTerminal(wanted)) for (const [, allocation] of state.allocations.reversed()) yield allocation;
@@ -69,7 +53,7 @@ function* newestFirst(state: QuotaState, wanted: AllocationState | undefined): I
 /** The allocation, if the caller may see it; what others own looks like what does not exist. */
 function visible(state: QuotaState, principal: Principal, id: string): Allocation {
   const allocation = state.allocations.get(id);
-  if (allocation === undefined || !maySee(state, principal, allocation))
+  if (allocation === undefined || !seesAllocation(state, principal, allocation))
     throw new CodedError("not_found", `allocation not found: ${id}`, { allocation: id });
   return allocation;
 }
@@ -86,26 +70,16 @@ async function move(services: SchedulerServices, input: MoveInput, operation: st
   return propose(services, input, found, operation, to, more);
 }
 
-/**
- * What an agent says of work on its nodes. Whose answer was lost says it again, and is told that it was done when the work ended so: by the
- * receipt of its `Idempotency-Key`, else by the state. Of work that its nodes let go of and that has not ended, the report is of an attempt
- * that is over: it moves nothing.
- */
+/** What an agent says of work on its nodes, once or again. */
 async function report(services: SchedulerServices, input: MoveInput, operation: string, to: AllocationState, more: More = {}) {
   const { principal, params, request } = input;
   const state = await services.quotas.read();
   const known = state.allocations.get(params.id);
-  const ours = known !== undefined && hasRole(principal, "agent") && ranFor(state, principal, known);
-  if (!ours || runsFor(state, principal, known)) return move(services, input, operation, to, more);
-  const over = isTerminal(known.state);
-  if (over && request.headers["idempotency-key"] !== undefined) return propose(services, input, known, operation, to, more);
-  const same = known.state === to && (more.exitCode === undefined || more.exitCode === known.exitCode);
-  if (same || (!over && to !== "completed")) return success;
-  throw new CodedError("invalid_transition", `allocation ${known.id} is ${known.state}`, {
-    allocation: known.id,
-    from: known.state,
-    to,
-  });
+  const keyed = request.headers["idempotency-key"] !== undefined;
+  const judged = judgeReport(state, principal, known, { to, exitCode: more.exitCode, keyed });
+  if (judged === "done") return success;
+  if (judged === "move" || known === undefined) return move(services, input, operation, to, more);
+  return propose(services, input, known, operation, to, more);
 }
 
 async function propose(
@@ -161,7 +135,7 @@ export const allocationHandlers: Pick<Handlers<SchedulerContract, SchedulerServi
       if (user !== undefined && allocation.user !== user) continue;
       if (wanted !== undefined && allocation.state !== wanted) continue;
       if (vcluster !== undefined && allocation.vcluster !== vcluster) continue;
-      if (!maySee(state, principal, allocation) || skip-- > 0) continue;
+      if (!seesAllocation(state, principal, allocation) || skip-- > 0) continue;
       page.push(allocationView(allocation, burst?.has(allocation.id) ?? false));
       if (page.length === limit) break;
     }

@@ -1,8 +1,8 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { SchedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/kernel";
-import type { ComputeNode, OperateNode, QuotaState } from "@seneschal/quota";
-import { forbidden, hasRole, requireTenant } from "../auth/roles.ts";
+import { type ComputeNode, hasRole, type OperateNode, type QuotaState } from "@seneschal/quota";
+import { forbidden, requireTenant } from "../auth/roles.ts";
 import { proposeTraced } from "../quotas.ts";
 import type { SchedulerServices } from "../services.ts";
 import { type Asked, stamp } from "../stamp.ts";

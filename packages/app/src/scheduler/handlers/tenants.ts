@@ -4,17 +4,19 @@ import type { SchedulerContract } from "@seneschal/contract/scheduler";
 import { CodedError } from "@seneschal/kernel";
 import {
   apply,
-  budgetStatus,
   type Command,
   DAY_MS,
+  hasRole,
   type QuotaState,
+  reachesTenant,
+  seesAll,
   type Tenant,
   type TenantSettings,
   tenantsOfUser,
-  tenantUsage,
+  usageOver,
   userUsage,
 } from "@seneschal/quota";
-import { forbidden, hasRole, reachesTenant, requireTenant, seesAll } from "../auth/roles.ts";
+import { forbidden, requireTenant } from "../auth/roles.ts";
 import { refusal } from "../quotas.ts";
 import type { SchedulerServices } from "../services.ts";
 import { stamp } from "../stamp.ts";
@@ -175,28 +177,22 @@ export const tenantHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
   },
 };
 
-/** One body for REST and RPC. Other windows than the budget period are always answered by the ledger. */
+/** One body for REST and RPC. */
 function tenantUsageView(state: QuotaState, tenant: Tenant, days: number | undefined, now: number) {
   const period = days ?? state.system.budgetPeriodDays;
-  const whole = period === state.system.budgetPeriodDays;
-  const status = budgetStatus(state, tenant, now);
-  const ledger = tenantUsage(state, tenant.id, period, now);
-  const fraction = (used: number, budget: number | null): number | null =>
-    budget === null ? null : budget === 0 ? 1 : used / budget;
-  const gpu = whole ? status.gpu.used : ledger.gpuHours;
-  const node = whole ? status.node.used : ledger.nodeHours;
+  const { gpu, node, source } = usageOver(state, tenant, period, now);
   return {
     tenant: tenant.id,
-    gpu_hours_used: gpu,
+    gpu_hours_used: gpu.used,
     gpu_hours_budget: tenant.gpuHoursBudget,
-    gpu_fraction_used: whole ? status.gpu.fraction : fraction(gpu, tenant.gpuHoursBudget),
-    node_hours_used: node,
+    gpu_fraction_used: gpu.fraction,
+    node_hours_used: node.used,
     node_hours_budget: tenant.nodeHoursBudget,
-    node_fraction_used: whole ? status.node.fraction : fraction(node, tenant.nodeHoursBudget),
+    node_fraction_used: node.fraction,
     period_start: iso(now - period * DAY_MS),
     period_end: iso(now),
     period_days: period,
-    source: whole ? status.source : ("ledger" as const),
+    source,
   };
 }
 

@@ -1,6 +1,14 @@
 import type { Principal } from "@seneschal/contract";
-import { type ComputeNode, countedGpus, ownerOf, type QuotaState, stateOf, versionOf } from "@seneschal/quota";
-import { hasRole, reachesTenant } from "../auth/roles.ts";
+import {
+  type ComputeNode,
+  countedGpus,
+  hasRole,
+  ownerOf,
+  type QuotaState,
+  reachesTenant,
+  stateOf,
+  versionOf,
+} from "@seneschal/quota";
 import { iso, isoOrNull } from "./iso.ts";
 
 /** A node. That it is in use everybody sees; by whom, only those who may see that work. */
