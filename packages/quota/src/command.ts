@@ -1,3 +1,4 @@
+import type { JsonObject } from "@seneschal/kernel";
 import type { AllocationRequest, AllocationState } from "./state/allocation.ts";
 import type { NodeInventory } from "./state/node.ts";
 import type { TenantSettings } from "./state/tenant.ts";
@@ -196,6 +197,12 @@ export interface ArchiveAudit extends Envelope {
   readonly through: number;
 }
 
+/** Keeps what a request that changes nothing of the quotas was answered: its receipt is all that it leaves. */
+export interface KeepAnswer extends Envelope {
+  readonly kind: "answer.keep";
+  readonly answer: JsonObject;
+}
+
 /** Puts the state of a backup in place of the present one. It comes in parts, in order; the last one does it. */
 export interface RestoreState extends Envelope {
   readonly kind: "state.restore";
@@ -232,6 +239,7 @@ export type Command =
   | PruneAllocations
   | RecordDelivery
   | ArchiveAudit
+  | KeepAnswer
   | RestoreState;
 
 export type CommandKind = Command["kind"];

@@ -9,7 +9,7 @@ export {
   seesAll,
   seesAllocation,
 } from "./access.ts";
-export { type Accepted, apply, type Outcome } from "./apply/apply.ts";
+export { type Accepted, apply, type Outcome, receiptOf } from "./apply/apply.ts";
 export { auditHash } from "./apply/work.ts";
 export type * from "./command.ts";
 export type { QuotaErrorCode, Rejection, RejectionCode } from "./errors.ts";
@@ -48,5 +48,5 @@ export { decodeState, encodePieces, encodeState, stateHash } from "./state/encod
 export { holdingOf } from "./state/holdings.ts";
 export { type ComputeNode, NODE_STATES, type NodeInventory, type NodeState, ownerOf, stateOf, versionOf } from "./state/node.ts";
 export { SortedMap } from "./state/sorted-map.ts";
-export { type AuditRecord, emptyState, type QuotaEvent, type QuotaState } from "./state/state.ts";
+export { type AuditRecord, emptyState, type QuotaEvent, type QuotaState, type Receipt } from "./state/state.ts";
 export { PREEMPTION_MODES, type PreemptionMode, type Tenant, type TenantSettings } from "./state/tenant.ts";

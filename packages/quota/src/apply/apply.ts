@@ -54,7 +54,7 @@ export function apply(state: QuotaState, command: Command, at: number): Outcome 
   checkArgument("state", state, "object");
   checkArgument("command", command, "object");
   checkArgument("at", at, "number");
-  const seen = state.receipts.young.get(command.id) ?? state.receipts.old.get(command.id);
+  const seen = receiptOf(state, command.id);
   if (seen !== undefined) {
     if (seen.digest !== (command.digest ?? null))
       return reject("idempotency_mismatch", "this idempotency key was used for another request");
@@ -71,6 +71,12 @@ export function apply(state: QuotaState, command: Command, at: number): Outcome 
     result: handled.result,
   });
   return { ok: true, repeat: false, state: work.draft, result: handled.result, events: work.events };
+}
+
+/** The answer that a command got, if it is kept still. */
+export function receiptOf(state: QuotaState, id: string): Receipt | undefined {
+  checkArgument("state", state, "object");
+  return state.receipts.young.get(id) ?? state.receipts.old.get(id);
 }
 
 function handle(work: Work, command: Command): Handled {
@@ -119,6 +125,8 @@ function handle(work: Work, command: Command): Handled {
       return recordExternal(work, command);
     case "audit.archive":
       return archiveAudit(work, command);
+    case "answer.keep":
+      return { ok: true, result: command.answer };
     case "state.restore":
       return restoreState(work, command);
     default:

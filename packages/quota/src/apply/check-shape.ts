@@ -37,6 +37,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   "event.delivered": { through: "number" },
   "accounting.record": { answers: [{ tenant: "text" }] },
   "audit.archive": { through: "number" },
+  "answer.keep": { answer: {} },
   "state.restore": { backup: "text", part: "number", parts: "number", text: "text" },
 };
 

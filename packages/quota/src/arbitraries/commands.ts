@@ -221,6 +221,7 @@ export const anyCommand: fc.Arbitrary<Draft> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("event.delivered" as const), through: fc.nat(60) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("audit.archive" as const), through: fc.nat(60) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("answer.keep" as const), answer: fc.record({ taker: fc.string() }) }) },
   {
     weight: 1,
     arbitrary: fc.constantFrom(0, 1).map((part) => ({

@@ -1,6 +1,7 @@
+import type { JsonObject } from "@seneschal/kernel";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { apply } from "../../src/apply/apply.ts";
+import { apply, receiptOf } from "../../src/apply/apply.ts";
 import { anyCommand, REQUEST } from "../../src/arbitraries/index.ts";
 import type { Command, SubmitAllocation } from "../../src/command.ts";
 import { decodeState, encodeState } from "../../src/state/encoding.ts";
@@ -68,6 +69,23 @@ describe("an answer under an id that a caller chose is the answer", () => {
           }
         },
       ),
+    );
+  });
+
+  test("an answer that is kept changes nothing but what a repeat of its id is told", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (answer, other) => {
+        const { state } = tooMuch();
+        const keep = { kind: "answer.keep", id: "key:k", by: "root", digest: "d" } as const;
+        const out = apply(state, { ...keep, answer: answer as JsonObject }, state.at);
+        if (!out.ok) throw new Error(out.message);
+        expect([out.result, out.events, receiptOf(out.state, "key:k")]).toEqual([answer, [], { digest: "d", result: answer }]);
+        expect({ ...out.state, receipts: state.receipts }).toEqual(state);
+        expect(apply(out.state, { ...keep, answer: { other } as JsonObject }, state.at)).toMatchObject({
+          repeat: true,
+          result: answer,
+        });
+      }),
     );
   });
 

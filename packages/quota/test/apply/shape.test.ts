@@ -49,6 +49,7 @@ const COMMANDS: readonly Command[] = [
   { ...about, kind: "event.delivered", through: 1 },
   { ...about, kind: "accounting.record", answers: [{ tenant: "org", remaining: { gpuHours: 1, nodeHours: null } }] },
   { ...about, kind: "audit.archive", through: 1 },
+  { ...about, kind: "answer.keep", answer: { taker: "a" } },
   { ...about, kind: "state.restore", backup: "00", part: 0, parts: 2, text: "{" },
 ];
 

@@ -6,6 +6,7 @@ import { type AuditRecord, type Command, type QuotaEvent, type QuotaState, reach
 import type { AuditArchive } from "../audit/open-audit-archive.ts";
 import { forbidden } from "../auth/roles.ts";
 import { eventStream } from "../events/stream.ts";
+import { once } from "../keyed-work.ts";
 import type { SchedulerServices } from "../services.ts";
 import { stamp } from "../stamp.ts";
 import { hashState } from "../storage/hash-state.ts";
@@ -160,33 +161,38 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return { entries, head: auditHead, timestamp, signature: signer.sign(signed), public_key: signer.publicKey, ...noted };
   },
 
-  async runCycle({ cycle }) {
-    const { proposed, started, refused, waiting } = await cycle.run();
-    return {
-      proposed,
-      started,
-      refused,
-      waiting: waiting.slice(0, 1000).map(({ allocation, code, text, details }) => ({
-        allocation_id: allocation,
-        code,
-        reason: text,
-        details: json(details),
-      })),
-    };
-  },
+  runCycle: (services, input) =>
+    once(services, "runCycle", input, async () => {
+      const { proposed, started, refused, waiting } = await services.cycle.run();
+      return {
+        proposed,
+        started,
+        refused,
+        waiting: waiting.slice(0, 1000).map(({ allocation, code, text, details }) => ({
+          allocation_id: allocation,
+          code,
+          reason: text,
+          details: json(details),
+        })),
+      };
+    }),
 
-  advanceClock({ advance, clock }, { body }) {
-    if (advance === undefined) throw forbidden("the test clock is switched off");
-    advance(Math.round(body.advance_seconds * 1000));
-    return { now: iso(clock.now()) };
-  },
+  advanceClock: (services, input) =>
+    once(services, "advanceClock", input, async () => {
+      const { advance, clock } = services;
+      if (advance === undefined) throw forbidden("the test clock is switched off");
+      advance(Math.round(input.body.advance_seconds * 1000));
+      return { now: iso(clock.now()) };
+    }),
 
-  async backup({ backups, quotas, auditArchive }, { now }) {
-    const into = withBackups(backups);
-    const state = await quotas.read();
-    const id = await into.write(state, auditArchive.pieces(state), now);
-    return { success: true, message: "backup written", backup_id: id, timestamp: iso(now) };
-  },
+  backup: (services, input) =>
+    once(services, "backup", input, async () => {
+      const { backups, quotas, auditArchive } = services;
+      const into = withBackups(backups);
+      const state = await quotas.read();
+      const id = await into.write(state, auditArchive.pieces(state), input.now);
+      return { success: true, message: "backup written", backup_id: id, timestamp: iso(input.now) };
+    }),
 
   async verifyBackup({ backups }, { body, now }) {
     const from = withBackups(backups);
@@ -202,41 +208,47 @@ export const systemHandlers: Pick<Handlers<SchedulerContract, SchedulerServices>
     return { success: good, message, backup_id: id, timestamp: iso(now) };
   },
 
-  async restoreBackup({ backups, quotas, auditArchive, random }, { body, principal, now }) {
-    const from = withBackups(backups);
-    const id = body.backup_id ?? (await from.newest());
-    const { state, text, hash, audit } = await from.read(id).catch((error: unknown) => {
-      if (isCoded(error, "snapshot_invalid")) throw new CodedError("invalid_argument", error.message, { field: "backup_id" });
-      throw error;
-    });
-    const present = await quotas.read();
-    const chainless = present.nextAudit === 1;
-    if (!chainless && !(await holds(auditArchive, present, state))) throw otherChain();
-    const history = chainless && audit !== undefined;
-    const nonce = Buffer.from(random(8)).toString("hex");
-    const parts = Math.max(1, Math.ceil(text.length / PART));
-    for (let part = 0; part < parts; part++)
-      await quotas.propose({
-        kind: "state.restore",
-        id: `restore:${nonce}:${part}`,
-        by: principal.id,
-        backup: hash,
-        part,
-        parts,
-        text: text.slice(part * PART, (part + 1) * PART),
-        ...(history ? { history } : {}),
-      });
-    // Behind the state: who was interrupted here restores again, and what is missing is archived then.
-    if (audit !== undefined) await auditArchive.adopt(audit, await quotas.read());
-    const message =
-      chainless && !history ? "backup restored; its audit chain was not saved whole and begins anew" : "backup restored";
-    return { success: true, message, backup_id: id, timestamp: iso(now) };
-  },
+  restoreBackup: (services, input) => once(services, "restoreBackup", input, () => restore(services, input)),
 
   async forwardProposals({ proposeHere }, { body }) {
     return { body: JSON.stringify({ answers: await proposeHere(body.commands as unknown as readonly Command[]) }) };
   },
 };
+
+/** Puts a backup in place of the present state, part by part. */
+async function restore(
+  { backups, quotas, auditArchive, random }: SchedulerServices,
+  { body, principal, now }: Parameters<Handlers<SchedulerContract, SchedulerServices>["restoreBackup"]>[1],
+) {
+  const from = withBackups(backups);
+  const id = body.backup_id ?? (await from.newest());
+  const { state, text, hash, audit } = await from.read(id).catch((error: unknown) => {
+    if (isCoded(error, "snapshot_invalid")) throw new CodedError("invalid_argument", error.message, { field: "backup_id" });
+    throw error;
+  });
+  const present = await quotas.read();
+  const chainless = present.nextAudit === 1;
+  if (!chainless && !(await holds(auditArchive, present, state))) throw otherChain();
+  const history = chainless && audit !== undefined;
+  const nonce = Buffer.from(random(8)).toString("hex");
+  const parts = Math.max(1, Math.ceil(text.length / PART));
+  for (let part = 0; part < parts; part++)
+    await quotas.propose({
+      kind: "state.restore",
+      id: `restore:${nonce}:${part}`,
+      by: principal.id,
+      backup: hash,
+      part,
+      parts,
+      text: text.slice(part * PART, (part + 1) * PART),
+      ...(history ? { history } : {}),
+    });
+  // Behind the state: who was interrupted here restores again, and what is missing is archived then.
+  if (audit !== undefined) await auditArchive.adopt(audit, await quotas.read());
+  const message =
+    chainless && !history ? "backup restored; its audit chain was not saved whole and begins anew" : "backup restored";
+  return { success: true, message, backup_id: id, timestamp: iso(now) };
+}
 
 /** The tenant that an entry is about: the one that was changed, or whose claim or work it was. */
 function tenantOf(state: QuotaState, { resourceType, resourceId, details }: AuditRecord): string | undefined {
