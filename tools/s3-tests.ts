@@ -55,13 +55,19 @@ if (!existsSync(join(venv, "bin/pytest"))) {
 const day = 2;
 const work = await mkdtemp(join(tmpdir(), "s3-tests-"));
 const tenants = ["alpha", "beta", "gamma", "delta"];
-const s3 = await openS3Rig({ tenants, capacityBytes: 4 * 2 ** 30, gateway: { signatureV2: true } });
+// The suite holds access logs to be delivered within five and a half seconds.
+const s3 = await openS3Rig({
+  tenants,
+  capacityBytes: 4 * 2 ** 30,
+  gateway: { signatureV2: true, accessLogDelayMs: 4000 },
+});
 // Signatures are judged by the time at which they are made, and what the suite has waited for to end has ended.
 const ticking = setInterval(() => s3.rig.clock.set(Date.now() + 50), 20);
 let expiring: Promise<unknown> = Promise.resolve();
 const lifecycle = setInterval(() => {
   expiring = expiring.then(() => expireVersions(s3.rig.node.parts, day * 1000)).catch(() => undefined);
 }, 500);
+const logging = setInterval(() => void s3.gateway.deliverAccessLogs().catch(() => undefined), 250);
 try {
   const { port } = s3.gateway;
   const users = await Promise.all(
@@ -124,6 +130,7 @@ try {
   if (fallen.length > 0) process.exitCode = 1;
 } finally {
   clearInterval(lifecycle);
+  clearInterval(logging);
   await expiring;
   clearInterval(ticking);
   await s3.dispose();

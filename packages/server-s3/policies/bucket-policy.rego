@@ -4,7 +4,7 @@
 #   Decides `allow`, `deny` or `none` from the statements of an S3 bucket policy, as the gateway has read them: a statement applies when
 #   its principals, actions and resources are the request's and all of its conditions hold. A `Deny` that applies wins.
 #
-#   input: {statements, account ("" for nobody), action, resource, context: {key: text}}. Patterns are anchored regular expressions.
+#   input: {statements, account ("" for nobody), service ("" for none), action, resource, context: {key: text}}. Patterns are anchored regular expressions.
 package storage.bucket_policy
 
 default decision := "none"
@@ -45,6 +45,11 @@ named(principal) if "*" in principal.accounts
 named(principal) if {
 	input.account != ""
 	input.account in principal.accounts
+}
+
+named(principal) if {
+	input.service != ""
+	input.service in principal.services
 }
 
 concerns(selector, value) if {

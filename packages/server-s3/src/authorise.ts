@@ -35,6 +35,8 @@ export async function openBucketPolicies(engine: PolicyEngine): Promise<BucketPo
 export interface Asking {
   /** The caller's tenant; empty: nobody. */
   readonly caller: string;
+  /** A service that acts for a bucket, where it is no caller: by its name, with the bucket and the account. */
+  readonly service?: { readonly name: string; readonly source: string; readonly account: string };
   /** What the caller's key may; `undefined`: all that the tenant may. */
   readonly access: KeyAccess | undefined;
   readonly method: string;
@@ -64,7 +66,7 @@ export function authoriseS3(
   },
   asking: Asking,
 ): Reach {
-  const { caller, access, now } = asking;
+  const { caller, access, now, service } = asking;
   return async (wanted) => {
     const { bucket: name, key, actions } = wanted;
     const prefix = wanted.prefix ?? asking.query.get("prefix") ?? "";
@@ -85,14 +87,22 @@ export function authoriseS3(
           statements === undefined
             ? "deny"
             : await policies.decide(
-                { statements, account: caller, action, resource, context: await contextOf(objects, asking, statements, wanted) },
+                {
+                  statements,
+                  account: caller,
+                  service: service?.name ?? "",
+                  action,
+                  resource,
+                  context: await contextOf(objects, asking, statements, wanted),
+                },
                 now,
               );
         // The owner can always mend a policy that shuts it out.
         if (verdict === "deny" && !(allowed && action.endsWith("BucketPolicy"))) throw denied("a policy of the bucket denies it");
         all &&= verdict === "allow";
       }
-      allowed ||= all && !restricted;
+      // A bucket that is closed to the public is not to services.
+      allowed ||= all && (!restricted || service !== undefined);
     }
     if (!allowed) throw denied(caller === "" ? "nobody may do this without a credential" : "the bucket is another tenant's");
     const { method, operation } = asking;
@@ -130,14 +140,16 @@ function denied(reason: string) {
 /** What conditions may ask of a request. Tags of what is there are looked up only where a statement asks for them. */
 async function contextOf(
   objects: ObjectStore,
-  { caller, query, headers, address, secure }: Asking,
+  { caller, service, query, headers, address, secure }: Asking,
   statements: readonly Statement[],
   { bucket, key, version, prefix }: Wanted,
 ): Promise<JsonObject> {
   const context: Record<string, string> = {
-    "aws:sourceip": address,
     "aws:securetransport": String(secure),
-    "aws:principalaccount": caller,
+    "aws:principalisawsservice": String(service !== undefined),
+    ...(service === undefined
+      ? { "aws:sourceip": address, "aws:principalaccount": caller }
+      : { "aws:sourcearn": service.source, "aws:sourceaccount": service.account }),
   };
   const note = (name: string, value: string | undefined) => {
     if (value !== undefined) context[name] = value;

@@ -187,6 +187,7 @@ export async function deleteObjects(call: S3Call): Promise<S3Reply> {
     throw s3Error("MalformedXML", "expected Delete with 1 to 1000 Objects, each with a Key");
   const quiet = childFlag(root, "Quiet");
   const deleted: XmlObject[] = [];
+  const removed: NonNullable<S3Reply["removed"]>[number][] = [];
   const errors: XmlObject[] = [];
   for (const { key, version, conditions } of named) {
     const VersionId = version === undefined ? {} : { VersionId: version };
@@ -197,13 +198,15 @@ export async function deleteObjects(call: S3Call): Promise<S3Reply> {
       const done = await call.objects.deleteObject(call.tenant, call.bucket, key, options);
       const marker = done.marker === true && { DeleteMarker: true, DeleteMarkerVersionId: done.version };
       deleted.push({ Key: key, ...VersionId, ...marker });
+      removed.push({ key, version: version ?? done.version });
     } catch (error) {
       if (isCoded(error, "NoSuchBucket")) throw error;
       const { code, message } = s3Failure(error);
       errors.push({ Key: key, ...VersionId, Code: code, Message: message });
+      removed.push({ key, version, errorCode: code });
     }
   }
-  return xmlReply(xmlDocument("DeleteResult", { Deleted: quiet ? [] : deleted, Error: errors }));
+  return { ...xmlReply(xmlDocument("DeleteResult", { Deleted: quiet ? [] : deleted, Error: errors })), removed };
 }
 
 /** One Object of a Delete. Throws `MalformedXML`. */

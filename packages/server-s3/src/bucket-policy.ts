@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { decodeJson } from "@seneschal/contract";
-import type { Bucket } from "@seneschal/core/storage";
+import { type Bucket, loggingService } from "@seneschal/core/storage";
 import { type JsonObject, wildcardEnds } from "@seneschal/kernel";
 import { isKnownAction } from "./actions.ts";
 import { readText, type S3Call, type S3Reply, xmlReply } from "./call.ts";
@@ -19,7 +19,7 @@ interface Selector extends JsonObject {
 /** A statement as `policies/s3/bucket-policy.rego` reads it. */
 export interface Statement extends JsonObject {
   readonly effect: "Allow" | "Deny";
-  readonly principal: { readonly except: boolean; readonly accounts: readonly string[] };
+  readonly principal: { readonly except: boolean; readonly accounts: readonly string[]; readonly services: readonly string[] };
   readonly action: Selector;
   readonly resource: Selector;
   readonly conditions: readonly JsonObject[];
@@ -32,9 +32,11 @@ type Kind = "text" | "address" | "boolean" | "arn";
 const contextKeys: Readonly<Record<string, Kind>> = Object.fromEntries([
   ["aws:sourceip", "address"],
   ["aws:securetransport", "boolean"],
+  ["aws:principalisawsservice", "boolean"],
+  ["aws:sourcearn", "arn"],
   ["s3:x-amz-server-side-encryption-aws-kms-key-id", "arn"],
   ...[
-    ...["aws:referer", "aws:useragent", "aws:principalaccount"],
+    ...["aws:referer", "aws:useragent", "aws:principalaccount", "aws:sourceaccount"],
     ...["s3:prefix", "s3:delimiter", "s3:max-keys", "s3:versionid"],
     ...["acl", "copy-source", "metadata-directive", "storage-class", "content-sha256", "server-side-encryption"].map(
       (n) => `s3:x-amz-${n}`,
@@ -113,7 +115,7 @@ function readStatement(
   if (variables) refuseVariables(resources);
   return {
     effect: Effect,
-    principal: { except: noPrincipal, accounts: accounts(principal) },
+    principal: { except: noPrincipal, ...principals(principal) },
     action: { except: noAction, patterns: actions.map((name) => `(?i)${patternOf(name)}`) },
     resource: { except: noResource, patterns: resources.map(patternOf) },
     conditions:
@@ -145,17 +147,20 @@ function patternOf(text: string): string {
   return `^(?s:${escaped.replace(/\*+/g, ".*").replaceAll("?", ".")})$`;
 }
 
-/** Accounts are tenants; the forms by which clients name one. */
-function accounts(principal: unknown): readonly string[] {
-  if (principal === "*") return ["*"];
-  const { AWS, CanonicalUser, ...more } = asObject(principal, "Invalid principal in policy");
+/** Accounts are tenants; the forms by which clients name one. Of services there is one. */
+function principals(principal: unknown): Pick<Statement["principal"], "accounts" | "services"> {
+  if (principal === "*") return { accounts: ["*"], services: [] };
+  const { AWS, CanonicalUser, Service, ...more } = asObject(principal, "Invalid principal in policy");
   if (Object.keys(more).length > 0) throw notImplemented(`the principal ${Object.keys(more)[0]}`);
-  if (AWS === undefined && CanonicalUser === undefined) throw malformed("Invalid principal in policy");
+  if (AWS === undefined && CanonicalUser === undefined && Service === undefined) throw malformed("Invalid principal in policy");
+  const services = Service === undefined ? [] : texts(Service, "Principal");
+  const unknown = services.find((name) => name !== loggingService);
+  if (unknown !== undefined) throw notImplemented(`the service ${unknown} as a principal`);
   const named = [
     ...(AWS === undefined ? [] : texts(AWS, "Principal")),
     ...(CanonicalUser === undefined ? [] : texts(CanonicalUser, "Principal")),
   ];
-  return named.map((name) => {
+  const accounts = named.map((name) => {
     if (name === "*") return name;
     const [, account] =
       /^(?:arn:aws:iam::([^:/]+):root|arn:aws:iam:::user\/([^:/]+)|([^:/]+))$/.exec(name)?.filter((g) => g !== undefined) ?? [];
@@ -163,6 +168,7 @@ function accounts(principal: unknown): readonly string[] {
       throw malformed("Invalid principal in policy");
     return account;
   });
+  return { accounts, services };
 }
 
 function readConditions([operator, keys]: readonly [string, unknown], variables: boolean): readonly JsonObject[] {

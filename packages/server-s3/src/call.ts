@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import type { ObjectStore } from "@seneschal/core/storage";
+import type { Bucket, BucketLogging, ObjectStore } from "@seneschal/core/storage";
 import type { Random } from "@seneschal/kernel/ports";
 import { type S3Code, s3Error } from "./errors.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -26,6 +26,8 @@ export interface S3Call {
   readonly tenant: string;
   /** Asks for leave to reach further than the request itself says. */
   readonly reach: Reach;
+  /** Whether the bucket that is named takes the access logs of another. */
+  readonly mayDeliverLogs: (bucket: Bucket, logging: BucketLogging) => Promise<boolean>;
   readonly method: string;
   readonly bucket: string;
   readonly key: string;
@@ -46,6 +48,12 @@ export interface S3Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | { readonly length: number; readonly bytes: AsyncIterable<Uint8Array> };
+  /** The keys of a bulk delete, for access logs. */
+  readonly removed?: readonly {
+    readonly key: string;
+    readonly version: string | undefined;
+    readonly errorCode?: string;
+  }[];
 }
 
 /** An XML reply. */

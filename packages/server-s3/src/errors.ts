@@ -34,6 +34,7 @@ const s3Codes = {
   InvalidRetentionPeriod: 400,
   InvalidStorageClass: 400,
   InvalidTag: 400,
+  InvalidTargetBucketForLogging: 400,
   InvalidToken: 400,
   InvalidURI: 400,
   KeyTooLongError: 400,
@@ -95,6 +96,8 @@ const documented: Readonly<Record<string, string>> = {
   InvalidPartOrder: "The list of parts was not in ascending order. Parts must be ordered by part number.",
   InvalidRange: "The requested range is not satisfiable",
   InvalidStorageClass: "The storage class you specified is not valid",
+  InvalidTargetBucketForLogging:
+    "The target bucket for logging does not exist, is not owned by you, or does not have the appropriate grants for the log-delivery group.",
   InvalidURI: "The specified URI couldn't be parsed.",
   KeyTooLongError: "Your key is too long.",
   MalformedTrailerError:

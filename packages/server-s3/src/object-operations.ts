@@ -238,6 +238,19 @@ export async function removeObject(call: S3Call): Promise<S3Reply> {
   return { status: 204, headers };
 }
 
+/** What `x-amz-copy-source` names; `undefined` for a malformed escape. */
+export function namedSource(
+  raw: string,
+): { readonly bucket: string; readonly key: string; readonly version: string | undefined } | undefined {
+  const [path = "", version] = raw.split("?versionId=");
+  try {
+    const [, bucket = "", key = ""] = /^\/?([^/]*)(?:\/(.*))?$/s.exec(decodeURIComponent(path.replaceAll("+", "%20"))) ?? [];
+    return { bucket, key, version };
+  } catch {
+    return undefined;
+  }
+}
+
 /** The source of a copy, opened for the caller's tenant and judged by its conditions. */
 export async function copySource(call: S3Call): Promise<{
   readonly object: ObjectVersion;
@@ -245,16 +258,11 @@ export async function copySource(call: S3Call): Promise<{
   readonly customerKey: Uint8Array | undefined;
 }> {
   const raw = call.headers["x-amz-copy-source"] ?? "";
-  const [path = "", version] = raw.split("?versionId=");
-  let decoded: string;
   const invalid = (what: string, ArgumentValue: string) =>
     s3Error("InvalidArgument", `Invalid copy source ${what}`, { elements: { ArgumentName: "x-amz-copy-source", ArgumentValue } });
-  try {
-    decoded = decodeURIComponent(path.replaceAll("+", "%20"));
-  } catch {
-    throw invalid("encoding", raw);
-  }
-  const [, bucket = "", key = ""] = /^\/?([^/]*)(?:\/(.*))?$/s.exec(decoded) ?? [];
+  const named = namedSource(raw);
+  if (named === undefined) throw invalid("encoding", raw);
+  const { bucket, key, version } = named;
   if (!isBucketName(bucket)) throw invalid("bucket name", raw);
   if (key === "") throw invalid("object key", key);
   const actions = [version === undefined ? "s3:GetObject" : "s3:GetObjectVersion"];

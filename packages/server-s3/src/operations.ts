@@ -31,6 +31,7 @@ import {
   sourceCustomerHeaders,
 } from "./encryption.ts";
 import { getLifecycle, putLifecycle, removeLifecycle } from "./lifecycle.ts";
+import { getLogging, putLogging } from "./logging.ts";
 import { beginUpload, copyPart, finishUpload, giveUpUpload, partsOfUpload, storePart } from "./multipart-operations.ts";
 import { getNotifications, putNotifications } from "./notifications.ts";
 import { objectAttributes } from "./object-attributes.ts";
@@ -210,6 +211,7 @@ export const operations: readonly Operation[] = [
   ...configuration("LifecycleConfiguration", "lifecycle", { get: getLifecycle, put: putLifecycle }),
   { name: "DeleteBucketLifecycle", on: "bucket", method: "DELETE", asks: ["lifecycle"], run: removeLifecycle },
   ...configuration("NotificationConfiguration", "notification", { get: getNotifications, put: putNotifications }),
+  ...configuration("Logging", "logging", { get: getLogging, put: putLogging }),
   ...configuration("Website", "website", { get: getWebsite, put: putWebsite, remove: removeWebsite }),
   ...configuration("Replication", "replication", { get: getReplication, put: putReplication, remove: removeReplication }),
   ...configuration("PublicAccessBlock", "publicAccessBlock", {

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { type S3Server, type S3ServerOptions, storageErrorKind } from "@seneschal/core/storage";
 import { checkOptions, isCoded } from "@seneschal/kernel";
 import { acceptProxies, addressOf } from "@seneschal/server-node";
+import { type AccessLogs, openAccessLogs } from "./access-log.ts";
 import { actionsOf } from "./actions.ts";
 import { authenticateS3 } from "./authenticate.ts";
 import { authoriseS3, type BucketPolicies, openBucketPolicies } from "./authorise.ts";
@@ -13,6 +14,7 @@ import { type S3Failure, s3Error, s3Failure } from "./errors.ts";
 import { findOperation } from "./find-operation.ts";
 import { checkOwner } from "./object-operations.ts";
 import { isPostForm, openPostForm } from "./post-form.ts";
+import { type Accessed, bytesTold, recordAccess } from "./record-access.ts";
 import { requestBody } from "./request-body.ts";
 import { withoutSignatureV2 } from "./sigv2.ts";
 import { splitTarget } from "./sigv4.ts";
@@ -41,6 +43,8 @@ export async function serveS3(options: S3ServerOptions): Promise<S3Server> {
     readTimeoutMs: "number?",
     idleTimeoutMs: "number?",
     maxConnections: "number?",
+    accessLogDelayMs: "number?",
+    onAccessLog: "function?",
     onRequest: "function?",
     onRefusal: "function?",
     onFailure: "function?",
@@ -49,6 +53,7 @@ export async function serveS3(options: S3ServerOptions): Promise<S3Server> {
     onConnectionError: "function?",
   });
   const policies = await openBucketPolicies(options.engine);
+  const logs = openAccessLogs(options, policies);
   const { tls, readTimeoutMs = 30_000 } = options;
   // A whole request may take as long as its body goes on. Node looks for silent connections every half minute, whatever the time-out is.
   const checked = { headersTimeout: readTimeoutMs, connectionsCheckingInterval: Math.ceil(readTimeoutMs / 10) };
@@ -62,7 +67,7 @@ export async function serveS3(options: S3ServerOptions): Promise<S3Server> {
   server.maxConnections = options.maxConnections ?? 4096;
   server.on("drop", () => options.onConnectionError?.("too_many"));
   const serve = (request: IncomingMessage, response: ServerResponse, waits: boolean) => {
-    handle(options, policies, request, response, waits).catch((error: unknown) => {
+    handle({ ...options, policies, logs }, request, response, waits).catch((error: unknown) => {
       options.onFailure?.(error, { operation: "unknown", requestId: "" });
       response.destroy();
     });
@@ -84,23 +89,26 @@ export async function serveS3(options: S3ServerOptions): Promise<S3Server> {
     setSecureContext(next) {
       if (tls !== undefined) (server as TlsServer).setSecureContext({ ...next, minVersion: "TLSv1.2" });
     },
-    close: () =>
-      new Promise((resolve) => {
+    deliverAccessLogs: (all) => logs.deliver(all),
+    async close() {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
         dropWaiting?.();
-      }),
+      });
+      // What cannot be delivered now is lost with the process, and has been told of.
+      await logs.deliver(true).catch(() => undefined);
+    },
   };
 }
 
 async function handle(
-  options: S3ServerOptions,
-  policies: BucketPolicies,
+  options: S3ServerOptions & { readonly policies: BucketPolicies; readonly logs: AccessLogs },
   request: IncomingMessage,
   response: ServerResponse,
   waits: boolean,
 ): Promise<void> {
-  const { idleTimeoutMs = 60_000 } = options;
+  const { idleTimeoutMs = 60_000, policies, logs } = options;
   const started = performance.now();
   const requestId = Buffer.from(options.random(8)).toString("hex").toUpperCase();
   const address = addressOf(request.socket).replace(/^::ffff:/, "");
@@ -110,17 +118,26 @@ async function handle(
   const method = request.method ?? "";
   const target = request.url ?? "/";
   let operation = "unknown";
-  let status = 500;
   let begun = false;
+  const at = options.clock.now();
+  const seen: Accessed = { at, requestId, address, started, heard: started, bucket: "", key: "", status: 500 };
   response.setHeader("x-amz-request-id", requestId);
   response.setHeader("server", "seneschal");
   async function* source(): AsyncGenerator<Uint8Array> {
     begun = true;
     if (waits) response.writeContinue();
     yield* incoming(request, idleTimeoutMs);
+    seen.heard = performance.now();
   }
+  const answer = async (reply: S3Reply): Promise<void> => {
+    seen.reply = reply;
+    seen.status = reply.status;
+    if ((await drain(request, waits && !begun)) !== "read") response.setHeader("connection", "close");
+    seen.answered = performance.now();
+    seen.sent = await send(response, reply, method, idleTimeoutMs);
+  };
   try {
-    const now = options.clock.now();
+    const now = at;
     const { path, query } = splitTarget(target);
     const host = headers["host"] ?? "";
     const site = bucketOfHost(host, options.websiteDomain);
@@ -128,14 +145,13 @@ async function handle(
     const [, bucket = "", named = ""] =
       hosted === undefined ? (/^\/([^/]*)(?:\/(.*))?$/s.exec(path) ?? []) : [path, hosted, path.slice(1)];
     if (bucket === "" && path !== "/" && path !== "") throw s3Error("InvalidBucketName", "the name of the bucket is empty");
+    Object.assign(seen, { bucket, key: named });
     if (bucket !== "" && (headers["origin"] !== undefined || method === "OPTIONS")) {
       const record = await objects.findBucket(bucket);
       if (method === "OPTIONS") {
         operation = "Preflight";
-        const reply = preflight(record, named === "" ? "BUCKET" : "OBJECT", headers);
-        status = reply.status;
-        if ((await drain(request, waits && !begun)) !== "read") response.setHeader("connection", "close");
-        return await send(response, reply, method, idleTimeoutMs);
+        seen.operation = "REST.OPTIONS.PREFLIGHT";
+        return await answer(preflight(record, named === "" ? "BUCKET" : "OBJECT", headers));
       }
       // Told of refusals too: a page is to see why.
       for (const [name, value] of Object.entries(corsHeaders(record, method, headers["origin"] ?? "")))
@@ -145,13 +161,11 @@ async function handle(
     const doors = { objects, policies, authorise: options.authorise };
     if (site !== undefined) {
       operation = "Website";
+      seen.operation = `WEBSITE.${method}.OBJECT`;
       const secure = options.tls !== undefined;
       const asked = { method, bucket, key: named, query: new Map<string, string>(), headers: pageHeaders(headers), now };
       const reach = authoriseS3(doors, { ...asked, caller: "", access: undefined, operation: reading, address, secure });
-      const reply = await servePage({ ...asked, objects, random: options.random, reach, root, requestId });
-      status = reply.status;
-      if ((await drain(request, waits && !begun)) !== "read") response.setHeader("connection", "close");
-      return await send(response, reply, method, idleTimeoutMs);
+      return await answer(await servePage({ ...asked, objects, random: options.random, reach, root, requestId }));
     }
     const { lookUp } = options;
     const signatureV2 = options.signatureV2 === true;
@@ -163,6 +177,7 @@ async function handle(
         : undefined;
     const proof = form?.proof ?? (await authenticateS3({ method, target, headers, hosted }, lookUp, now, signatureV2));
     const key = form?.key ?? named;
+    Object.assign(seen, { key, requester: proof.tenant });
     const asked = findOperation({
       method,
       bucket,
@@ -172,6 +187,7 @@ async function handle(
       form: form !== undefined,
     });
     operation = asked.operation.name;
+    seen.understood = asked;
     if (proof.tenant === "" && [...asked.query.keys()].some((name) => name.startsWith("response-")))
       throw s3Error("InvalidRequest", "Request specific response headers cannot be used for anonymous GET requests.");
     origin.principal = proof.tenant ?? origin.principal;
@@ -203,6 +219,7 @@ async function handle(
       random: options.random,
       tenant,
       reach,
+      mayDeliverLogs: (source, logging) => logs.mayDeliver(objects, source, logging),
       method,
       bucket,
       key,
@@ -214,20 +231,22 @@ async function handle(
       body: (algorithm) => requestBody(form?.file ?? source(), asked.headers, proof, algorithm),
       ...(form && { form }),
     });
-    const reply = await run.catch(hidden);
-    status = reply.status;
-    if ((await drain(request, waits && !begun)) !== "read") response.setHeader("connection", "close");
-    await send(response, reply, method, idleTimeoutMs);
+    await answer(await run.catch(hidden));
   } catch (error) {
     const failed = s3Failure(error);
-    status = failed.status;
+    Object.assign(seen, { status: failed.status, errorCode: failed.code });
     if (failed.ours) options.onFailure?.(error, { operation, requestId });
     const refused = isCoded(error) && (storageErrorKind(error)?.class ?? "security") === "security";
     if (failed.status === 403 && refused) options.onRefusal?.(failed.code);
     const rest = await drain(request, waits && !begun);
+    seen.answered ??= performance.now();
     sendFailure(response, failed, error, { method, target, requestId, rest }, request);
+    seen.sent ??= bytesTold(response, method);
   } finally {
-    options.onRequest?.({ operation, status, seconds: (performance.now() - started) / 1000 });
+    options.onRequest?.({ operation, status: seen.status, seconds: (performance.now() - started) / 1000 });
+    // Logs are a service to buckets that hears of everything and holds up nothing: what they cannot be told is lost to them.
+    const lost = (error: unknown) => options.onAccessLog?.({ bucket: seen.bucket, outcome: "dropped", records: 1, error });
+    await logs.afterNoting(recordAccess(logs, objects, { request, headers }, seen).catch(lost));
   }
 }
 
@@ -297,7 +316,8 @@ async function drain(request: IncomingMessage, unsent: boolean): Promise<Rest> {
   }
 }
 
-async function send(response: ServerResponse, reply: S3Reply, method: string, idleMs: number): Promise<void> {
+/** Sends an answer; gives the bytes of its body. */
+async function send(response: ServerResponse, reply: S3Reply, method: string, idleMs: number): Promise<number> {
   response.statusCode = reply.status;
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   const { body } = reply;
@@ -305,22 +325,25 @@ async function send(response: ServerResponse, reply: S3Reply, method: string, id
     if (!response.hasHeader("content-length") && reply.status !== 204 && reply.status !== 304)
       response.setHeader("content-length", 0);
     response.end();
-    return;
+    return 0;
   }
   if (typeof body === "string") {
     response.setHeader("content-length", Buffer.byteLength(body));
     response.end(body);
-    return;
+    return Buffer.byteLength(body);
   }
+  let sent = 0;
   const bytes = body.bytes[Symbol.asyncIterator]();
   try {
     response.setHeader("content-length", body.length);
     // A failure from here on cuts the connection: the client sees too few bytes, never wrong ones.
     for (let next = await bytes.next(); next.done !== true; next = await bytes.next()) {
       await written(response, next.value, idleMs);
-      if (response.destroyed) return;
+      if (response.destroyed) return sent;
+      sent += next.value.length;
     }
     response.end();
+    return sent;
   } finally {
     // What was read ahead has its place in memory until then, whatever was asked for of it.
     await bytes.return?.();

@@ -174,11 +174,13 @@ export async function servePage({ requestId, ...call }: PageRequest & { readonly
 async function read(call: PageRequest, key: string): Promise<S3Reply> {
   const { bucket, reach } = call;
   const tenant = await reach({ bucket, key, actions: ["s3:GetObject"] });
-  return getObject({ ...call, tenant, key, region: "", body: noBody }).catch(async (error: unknown) => {
-    // Who may not list does not learn what is there.
-    if (isCoded(error, "NotFound")) await reach({ bucket, key: "", actions: ["s3:ListBucket"], prefix: key });
-    throw error;
-  });
+  return getObject({ ...call, tenant, key, region: "", body: noBody, mayDeliverLogs: async () => false }).catch(
+    async (error: unknown) => {
+      // Who may not list does not learn what is there.
+      if (isCoded(error, "NotFound")) await reach({ bucket, key: "", actions: ["s3:ListBucket"], prefix: key });
+      throw error;
+    },
+  );
 }
 
 function noBody(): never {

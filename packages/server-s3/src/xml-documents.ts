@@ -93,6 +93,21 @@ export const documents = {
       },
     },
   },
+  BucketLoggingStatus: {
+    LoggingEnabled: {
+      TargetBucket: "text",
+      TargetPrefix: "text",
+      TargetGrants: {
+        Grant: {
+          each: {
+            Grantee: { "@xsi:type": "text", ID: "text", DisplayName: "text", EmailAddress: "text", URI: "text" },
+            Permission: "text",
+          },
+        },
+      },
+      TargetObjectKeyFormat: { SimplePrefix: {}, PartitionedPrefix: { PartitionDateSource: "text" } },
+    },
+  },
   OwnershipControls: { Rule: { ObjectOwnership: "text" } },
   CORSConfiguration: {
     CORSRule: {

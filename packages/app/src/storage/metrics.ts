@@ -83,6 +83,9 @@ export function createStorageMetrics() {
       "webhook",
       "outcome",
     ]),
+    accessLogRecords: counter("access_log_records_total", "Requests that buckets have logged, by what came of the record", [
+      "outcome",
+    ]),
     notificationsWaiting: gauge("notifications_waiting", "Notifications that a webhook has not heard of yet", ["webhook"]),
     replications: counter("replication_versions_total", "Versions sent to a destination, by what came of it", [
       "destination",

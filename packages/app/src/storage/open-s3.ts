@@ -1,6 +1,6 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import type { S3Server, S3Settings, ServeS3 } from "@seneschal/core/storage";
-import { checkOptions } from "@seneschal/kernel";
+import { checkOptions, isCoded } from "@seneschal/kernel";
 import type { PolicyEngine } from "@seneschal/kernel/ports";
 import type { Authorisation } from "../platform/index.ts";
 import type { StorageContext } from "./context.ts";
@@ -32,7 +32,9 @@ export function openS3(options: {
   const { context, connections } = node;
   const { metrics, clock, random } = context;
   const labels = { transport: "http" };
-  const alarm = openAlarm(context);
+  const quiet = openQuiet(context, 10_000);
+  const alarm = (reason: string): void =>
+    quiet(reason, () => context.emit("warning", "security", "an S3 request was refused", { reason }));
   return serveS3({
     ...settings,
     objects: (origin) => objectStore(node.objects, origin),
@@ -58,6 +60,17 @@ export function openS3(options: {
       metrics.authFailures.inc({ surface: "s3", reason });
       alarm(reason);
     },
+    onAccessLog({ bucket, outcome, records, error }) {
+      metrics.accessLogRecords.inc({ outcome }, records);
+      if (outcome === "delivered") return;
+      const reason = isCoded(error) ? error.code : error === undefined ? "full" : "error";
+      quiet(`${bucket} ${outcome}`, () =>
+        context.emit("warning", "node", `access logs of a bucket are ${outcome === "failed" ? "not delivered" : "lost"}`, {
+          bucket,
+          reason,
+        }),
+      );
+    },
     onFailure: (error, { operation, requestId }) => log.error({ error, operation, request_id: requestId }, "s3 request failed"),
     onConnections({ open, idle }) {
       connections.set("s3", open);
@@ -72,13 +85,17 @@ export function openS3(options: {
   });
 }
 
-/** One security event per reason and ten seconds: an attacker must not flush the event log. */
-function openAlarm(context: StorageContext): (reason: string) => void {
+/** Names that are remembered before those of long ago are forgotten. */
+const maxNames = 1000;
+
+/** Does something for each name once in so many milliseconds: an attacker must not flush the event log. */
+function openQuiet({ clock }: StorageContext, ms: number): (name: string, work: () => void) => void {
   const last = new Map<string, number>();
-  return (reason) => {
-    const now = context.clock.now();
-    if (now - (last.get(reason) ?? Number.NEGATIVE_INFINITY) < 10_000) return;
-    last.set(reason, now);
-    context.emit("warning", "security", "an S3 request was refused", { reason });
+  return (name, work) => {
+    const now = clock.now();
+    if (now - (last.get(name) ?? Number.NEGATIVE_INFINITY) < ms) return;
+    if (last.size >= maxNames) for (const [old, at] of last) if (now - at >= ms) last.delete(old);
+    last.set(name, now);
+    work();
   };
 }

@@ -21,6 +21,7 @@ import {
   openAuthorisation,
   type Platform,
   type RateLimits,
+  type Stoppable,
   storeIdempotency,
   vaultSealer,
 } from "../platform/index.ts";
@@ -188,6 +189,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   let gateway: S3Server | undefined;
   let ports: NodePorts | undefined;
   let nfs: NfsServer | undefined;
+  let logging: Stoppable | undefined;
   return {
     node,
     admin,
@@ -255,8 +257,12 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         readTimeoutMs: config.s3.read_timeout,
         idleTimeoutMs: config.s3.idle_timeout,
         maxConnections: config.s3.max_connections,
+        accessLogDelayMs: config.s3.access_log_delay,
       };
       gateway = await openS3({ settings, node, credentials, authorisation, engine, log, serveS3 });
+      const { background } = node;
+      const deliver = gateway.deliverAccessLogs;
+      logging = background.every("access logs", Math.min(config.s3.access_log_delay, 5000), () => deliver());
       if (serveNfs !== undefined && config.nfs.exports.length > 0)
         nfs = await openNfs({ config: config.nfs, node, authorisation, log, serveNfs });
       ports = await openNodePorts({ ...data, peerAddress }, node, authorisation, log, tlsFiles, serveGrpc);
@@ -269,6 +275,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       ...(ports && { data: listening(data.address, ports.data), peers: listening(peerAddress, ports.peers) }),
     }),
     async stop() {
+      await logging?.stop();
       await Promise.all([gateway?.close(), nfs?.close(), ports?.data.close(), ports?.peers.close()]);
       await node.stop();
     },

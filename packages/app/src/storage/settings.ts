@@ -63,6 +63,8 @@ export const storageSettings = z.strictObject({
       signature_v2: z.boolean().default(false),
       /** Balancers that speak the PROXY protocol before every connection, by address or CIDR range. */
       proxy_protocol: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
+      /** How long logged requests to a bucket wait for others to lie in one object with them. */
+      access_log_delay: duration("5m").refine((ms) => ms >= 1000 && ms <= 3_600_000, "expected 1s to 1h"),
       /** Open connections at a time. */
       max_connections: z.int().min(1).max(1_000_000).default(4096),
     })

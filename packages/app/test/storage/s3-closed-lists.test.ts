@@ -274,7 +274,7 @@ describe("requests that others carry out as something else", () => {
           Bucket: "kept",
           VersioningConfiguration: { Status: "Enabled", MFADelete: "Enabled" },
         }),
-        new sdk.GetBucketLoggingCommand({ Bucket: "kept" }),
+        new sdk.GetBucketAccelerateConfigurationCommand({ Bucket: "kept" }),
         new sdk.ListBucketMetricsConfigurationsCommand({ Bucket: "kept" }),
         new sdk.ListBucketInventoryConfigurationsCommand({ Bucket: "kept" }),
         new sdk.DeleteObjectCommand({ ...dst, MFA: "1 2" }),

@@ -147,7 +147,9 @@ describe("a policy", () => {
     for (const [Policy, code] of [
       [document({ Condition: { StringSoundsLike: { "aws:Referer": "x" } } }), "501 NotImplemented"],
       [document({ Condition: { StringEquals: { "aws:PhaseOfMoon": "full" } } }), "501 NotImplemented"],
-      [document({ Principal: { Service: "logging.s3.amazonaws.com" } }), "501 NotImplemented"],
+      [document({ Principal: { Service: "cloudtrail.amazonaws.com" } }), "501 NotImplemented"],
+      [document({ Principal: { Service: ["logging.s3.amazonaws.com", "logging.s3.amazonaws.com.evil"] } }), "501 NotImplemented"],
+      [document({ Principal: { Service: [] } }), "400 MalformedPolicy"],
       [document({ Resource: "arn:aws:sqs:::queue" }), "400 MalformedPolicy"],
       [document({ Action: "iam:CreateUser" }), "400 MalformedPolicy"],
       [document({ Effect: "Maybe" }), "400 MalformedPolicy"],

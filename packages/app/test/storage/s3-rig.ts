@@ -6,7 +6,7 @@ import type { S3Server, S3Settings } from "@seneschal/core/storage";
 import { serveS3 } from "@seneschal/server-s3";
 import { type Credentials, createCredentials } from "../../src/storage/keys/credentials.ts";
 import { openS3 } from "../../src/storage/open-s3.ts";
-import { openRig, operator, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
+import { openRig, operator, patience, type Rig, type RigOptions, storageAuthorisation } from "./rig.ts";
 
 /** The SDK by its CommonJS door: its ES modules import without file extensions, which Node does not resolve. */
 export const sdk = createRequire(import.meta.url)("@aws-sdk/client-s3") as typeof import("@aws-sdk/client-s3");
@@ -38,7 +38,7 @@ export async function openS3Rig(
     node: rig.node,
     credentials,
     authorisation: await storageAuthorisation(options?.policy),
-    engine: embeddedPolicyEngine(),
+    engine: embeddedPolicyEngine({ budgets: { milliseconds: patience } }),
     log: options?.log ?? openLogger({ level: "silent" }),
     serveS3,
   });

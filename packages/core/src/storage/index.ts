@@ -1,3 +1,18 @@
+export {
+  type AccessRecord,
+  accessLogLimits,
+  accessLogLine,
+  type BucketLogging,
+  keepsLine,
+  type LogDelivery,
+  type LogKeyFormat,
+  logBatch,
+  loggingService,
+  logObjectKey,
+  maxLogDeliveries,
+  shownReferrer,
+  shownTarget,
+} from "./access-log.ts";
 export { type BucketQuota, type BucketUsage, checkBucketQuota } from "./bucket-quota.ts";
 export {
   devicesToEmpty,

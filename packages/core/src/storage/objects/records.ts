@@ -1,4 +1,5 @@
 import { checkArgument, type JsonObject } from "@seneschal/kernel";
+import type { BucketLogging } from "../access-log.ts";
 import type { BucketQuota } from "../bucket-quota.ts";
 import type { CorsRule } from "../cors.ts";
 import type { LifecycleRule } from "../lifecycle.ts";
@@ -34,6 +35,8 @@ export interface Bucket extends JsonObject {
   readonly quota?: BucketQuota & JsonObject;
   /** Absent: nothing is told. */
   readonly notifications?: readonly (NotificationRule & JsonObject)[];
+  /** Absent: requests are not written down. */
+  readonly logging?: BucketLogging & JsonObject;
   /** Absent: nothing is copied elsewhere. */
   readonly replication?: Replication & JsonObject;
 }

@@ -30,7 +30,12 @@ export interface S3Server {
   readonly port: number;
   /** A new certificate for connections from now on. */
   setSecureContext(tls: { readonly cert: string; readonly key: string }): void;
-  /** Takes no more connections; resolves when those that are open have ended. */
+  /**
+   * Delivers access logs that have waited long enough, `all`: all that wait. Rejects when the store of some of them does not answer: they wait
+   * on, and are tried again.
+   */
+  deliverAccessLogs(all?: boolean): Promise<void>;
+  /** Takes no more connections; resolves when those that are open have ended, and the access logs are delivered that can be. */
   close(): Promise<void>;
 }
 
@@ -55,6 +60,8 @@ export interface S3Settings {
   readonly idleTimeoutMs?: number;
   /** Open connections at a time, more are closed; default 4096. */
   readonly maxConnections?: number;
+  /** How long requests to a bucket that has them logged wait for others, to lie in one object with them; default 300,000. */
+  readonly accessLogDelayMs?: number;
 }
 
 export interface S3ServerOptions extends S3Settings {
@@ -75,6 +82,13 @@ export interface S3ServerOptions extends S3Settings {
   readonly onRequest?: (request: { readonly operation: string; readonly status: number; readonly seconds: number }) => void;
   /** A signature, a key or a policy refused a request; `reason` is its code. */
   readonly onRefusal?: (reason: string) => void;
+  /** So many requests were written to a log object, or given up, or could not be written this time. `error`: why not. */
+  readonly onAccessLog?: (log: {
+    readonly bucket: string;
+    readonly outcome: "delivered" | "failed" | "dropped";
+    readonly records: number;
+    readonly error?: unknown;
+  }) => void;
   /** A failure that is the server's own. */
   readonly onFailure?: (error: unknown, request: { readonly operation: string; readonly requestId: string }) => void;
   /** Called with the connections that are open and those of them that serve no request, whenever that changes. */
