@@ -260,6 +260,20 @@ test("a bucket with versions keeps them all: what each COMMIT replaced, what was
   expect(String(last.subarray(10, 17))).toBe("changed");
 });
 
+test("a file that is renamed is a new version, which its bucket keeps as long as every other new one", async () => {
+  nfs = await openNfsRig({ exports: [{ bucket: "kept" }] });
+  const kept = { mode: "COMPLIANCE", unit: "days", count: 2 } as const;
+  const given = { versioning: "Enabled", object_lock: { default: kept } } as const;
+  await createBucket(nfs.rig.node.objects, "alpha", "kept", "us-east-1", given);
+  const files = await open();
+  await files.create("f");
+  nfs.rig.clock.set(nfs.rig.clock.now() + 86_400_000);
+  expect(await files.rename("f", "g")).toBe("OK");
+  const query = { bucket: "kept", prefix: "g", delimiter: "", after: "", limit: 100 };
+  const [renamed] = (await listVersions(nfs.rig.node.objects, query)).items;
+  expect(renamed?.retention).toEqual({ mode: "COMPLIANCE", until: nfs.rig.clock.now() + 2 * 86_400_000 });
+});
+
 test("more than may wait in memory is made durable at once", async () => {
   nfs = await openNfsRig({ nfs: { write_back_bytes: 4 << 20 } });
   const files = await open();

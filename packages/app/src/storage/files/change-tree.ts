@@ -19,7 +19,7 @@ import { type Also, deleteObject } from "../objects/delete-object.ts";
 import { objectId } from "../objects/object-id.ts";
 import { makeCurrent } from "../objects/put-object.ts";
 import { type ObjectServices, writableShard } from "../objects/services.ts";
-import { putDeleteMarker, type Succession, succeed } from "../objects/versions.ts";
+import { putDeleteMarker, type Succession } from "../objects/versions.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import { type FileRecord, fileIdOf, newRecord, recordOfFile } from "./file-records.ts";
 import { attributesOf, directoryType, type FileNode, type FileTree } from "./file-tree.ts";
@@ -179,7 +179,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       const versioned = owner.bucket.versioning !== undefined;
       const shared = versioned ? await shareBody(doc) : { body: doc.body, puts: [] };
       const { version_id: _, ordinal: __, retention: ___, legal_hold: ____, ...rest } = doc;
-      const next = await succeed(services, owner.bucket, replaced, { ...rest, key, body: shared.body });
+      const next = await makeCurrent(services, owner.bucket, replaced, { ...rest, key, body: shared.body }, "ObjectCreated:Copy");
       const left = versioned ? await putDeleteMarker(services, owner, object, record.doc.key) : undefined;
       const moved = { ...own.doc, key, changed_at: Math.max(clock.now(), (own.doc["changed_at"] as number) + 1) };
       const touched = await Promise.all(directories.map(touch));
@@ -192,7 +192,6 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
           ...stays.puts,
           ...shared.puts,
           ...(left?.puts ?? []),
-          ...noticePuts(services, owner.bucket, "ObjectCreated:Copy", next.doc),
           ...noticePuts(
             services,
             owner.bucket,
