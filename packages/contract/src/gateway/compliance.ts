@@ -1,9 +1,9 @@
+import { reportTypes } from "@seneschal/core/keys";
 import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
 import { archivedPart, idParam, inOrder, listOf, moment, organizationId, page, timestamp } from "./shapes.ts";
 
-const reportTypes = ["summary", "gdpr-dsar", "access-review"] as const;
 const formats = ["json", "csv", "html"] as const;
 
 const facts = {

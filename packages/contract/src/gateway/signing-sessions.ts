@@ -1,3 +1,4 @@
+import { signingSessionStatuses } from "@seneschal/core/keys";
 import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
@@ -12,7 +13,7 @@ const signingSession = z
     org_id: organizationId,
     crk_id: z.uuid(),
     crk_version: z.int(),
-    status: z.enum(["committing", "signing", "completed", "failed", "expired"]),
+    status: z.enum([...signingSessionStatuses, "expired"]),
     threshold: z.int(),
     /** What every custodian commits to before signing. */
     round: z.object({ id: z.string(), set_id: inBase64(), epoch: z.int(), message: inBase64("The exact bytes to sign") }),

@@ -252,6 +252,16 @@ export {
   requireOpenOffer,
 } from "./replica/offer.ts";
 export { followPolicies, type PolicyVersion } from "./replica/policies.ts";
+export {
+  isAboutPerson,
+  isKeyUse,
+  type Period,
+  type ReportFacts,
+  type ReportType,
+  reportFacts,
+  reportPeriod,
+  reportTypes,
+} from "./report/report.ts";
 export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation/policy.ts";
 export {
   attemptAt,
@@ -276,6 +286,16 @@ export {
   stepShare,
   type Told,
 } from "./share/step.ts";
+export {
+  createSigningSession,
+  type SigningKey,
+  type SigningSession,
+  type SigningSessionInput,
+  type SigningSessionStatus,
+  signingSessionStatus,
+  signingSessionStatuses,
+  stepSigningSession,
+} from "./signing-session/step.ts";
 export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
 export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";
 export { isUuid, uuid } from "./uuid.ts";

@@ -1,20 +1,17 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
-  type Holder,
+  createSigningSession,
   invalidField,
-  isPast,
-  keepSeats,
   notFound,
   refusal,
-  requireSeated,
-  takeSeat,
-  timestamp,
+  signingSessionStatus,
+  stepSigningSession,
 } from "@seneschal/core/keys";
 import { bodyHash, readSigned } from "@seneschal/crypto/signing";
 import { newSigningRound } from "@seneschal/crypto/threshold";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
-import { base64, bytes, crks, type GatewayUnit, type Reader, requireCrk, type StoredCrk } from "../../ground/index.ts";
+import { base64, bytes, crks, type Reader, requireCrk, type StoredCrk } from "../../ground/index.ts";
 import { activeHolders, asKnownNow, holderCalling } from "../../people/index.ts";
 import { holdsOffice } from "../office.ts";
 import type { CustodyServices } from "../services.ts";
@@ -24,8 +21,6 @@ type Routes = Pick<
   GatewayContract,
   "startSigningSession" | "getSigningSession" | "commitToSigningSession" | "signInSigningSession" | "aggregateSigningSession"
 >;
-
-const open = (session: SigningSession): boolean => session.status === "committing" || session.status === "signing";
 
 /** What the bytes of a session mean. Sessions of an earlier release may have some that begin like a document and are none. */
 function meaning({ round, body }: SigningSession) {
@@ -56,7 +51,7 @@ function view(session: SigningSession, crk: StoredCrk, now: number) {
   return {
     ...rest,
     signs: meaning(session),
-    status: open(session) && isPast(session.expires_at, now) ? ("expired" as const) : session.status,
+    status: signingSessionStatus(session, now),
     seats: [...seats],
     commitments: [...commitments],
     signed_indexes: parts.map((part) => part.index),
@@ -75,53 +70,17 @@ async function find(read: Reader, id: string, principal: Principal): Promise<{ s
   return { session, crk };
 }
 
-/** Whether this person has taken the seat of an index. */
-function sits({ seats = [] }: SigningSession, index: number, holder: Holder | undefined): boolean {
-  return seats.some((seat) => seat.index === index && seat.taken_at !== null && seat.identity_id === holder?.identity_id);
-}
-
-/** Throws `FORBIDDEN` unless the caller is who sits there, and registered and active still. */
-async function requireSitting(unit: GatewayUnit, session: SigningSession, index: number): Promise<void> {
-  if (!sits(session, index, await holderCalling(unit, unit.call.principal))) {
-    throw refusal("FORBIDDEN", `index ${index} is another custodian's`, { index });
-  }
-}
-
-/** Throws `STATE_CONFLICT` unless the session is in this round, in time, and the key was not rotated meanwhile. */
-function requireRound(session: SigningSession, crk: StoredCrk, status: SigningSession["status"], now: number): void {
-  const over = open(session) && (isPast(session.expires_at, now) || session.seats === undefined);
-  if (over || session.status !== status || crk.version !== session.crk_version || crk.status === "revoked") {
-    const is = over ? "expired" : session.status;
-    const why = is === status ? "the key has other shares by now" : `it is ${is}`;
-    throw refusal("STATE_CONFLICT", `the signing session is not ${status}: ${why}`, { status: is });
-  }
-}
-
 export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
   async startSigningSession(services, { principal, body, now, requestId }) {
     requireShown(bytes(body.data), body.body);
     return services.transact({ principal, now, requestId }, async (unit) => {
       const crk = await requireCrk(unit, principal.org);
       const id = services.newId(now);
-      const at = timestamp(now);
+      const facts = { id, org: principal.org, by: principal.id, key: crk };
       const session: SigningSession = {
-        id,
-        org_id: principal.org,
-        crk_id: crk.id,
-        crk_version: crk.version,
-        status: "committing",
-        threshold: crk.threshold,
+        ...createSigningSession(facts, now, services.config.lifetimes.ceremony),
         round: newSigningRound({ setId: bytes(crk.material.set_id), epoch: crk.material.epoch }, id, bytes(body.data)),
         ...(body.body === undefined ? {} : { body: body.body }),
-        seats: keepSeats(crk.custodians ?? []),
-        commitments: [],
-        parts: [],
-        signature: null,
-        cheaters: [],
-        started_by: principal.id,
-        created_at: at,
-        updated_at: at,
-        expires_at: timestamp(now + services.config.lifetimes.ceremony),
       };
       unit.insert(signingSessions, id, session);
       unit.record({ type: "crk.ceremony", metadata: { session_id: id, operation: "sign", event: "started" } });
@@ -138,28 +97,13 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const { session, crk } = await find(unit, params.id, principal);
       const { index } = body;
-      const { total_shares: total } = crk;
-      const present = await asKnownNow(unit, principal.org, session.seats ?? []);
-      const holder = await holderCalling(unit, principal);
-      if (sits(session, index, holder)) {
-        const why = "nonces sign once, in the process that drew them; where that has ended, start another session";
-        throw refusal("CONFLICT", `custodian ${index} has committed already: ${why}`, { index });
-      }
-      const seats = takeSeat(present, { index, total, holder, free: "nobody" }, now);
-      requireRound(session, crk, "committing", now);
       const commitment = { index, hiding: base64(bytes(body.hiding)), binding: base64(bytes(body.binding)) };
+      const seats = await asKnownNow(unit, principal.org, session.seats ?? []);
+      const holder = await holderCalling(unit, principal);
+      const next = stepSigningSession(session, { kind: "commit", commitment, holder, seats }, crk, now);
       if (!(await services.threshold.acceptsCommitment(crk.material, session.commitments, commitment, principal.org))) {
         throw refusal("SHARE_INVALID", `the commitment of custodian ${index} is not valid`, { indexes: [index] });
       }
-      const commitments = [...session.commitments, commitment];
-      const full = commitments.length === session.threshold;
-      const next: SigningSession = {
-        ...session,
-        seats,
-        commitments,
-        status: full ? "signing" : "committing",
-        updated_at: timestamp(now),
-      };
       unit.put(signingSessions, session.id, next);
       unit.record({ type: "crk.ceremony", metadata: { session_id: session.id, operation: "sign", event: "commit", index } });
       return view(next, crk, now);
@@ -171,12 +115,9 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
     const outcome = await services.transact({ principal, now, requestId }, async (unit) => {
       const { session, crk } = await find(unit, params.id, principal);
       const { index } = body;
-      requireRound(session, crk, "signing", now);
-      await requireSitting(unit, session, index);
-      if (session.parts.some((part) => part.index === index)) {
-        throw refusal("CONFLICT", `custodian ${index} has signed already`, { index });
-      }
       const part = { index, share: base64(bytes(body.share)) };
+      const holder = await holderCalling(unit, principal);
+      const next = stepSigningSession(session, { kind: "sign", part, holder }, crk, now);
       const metadata = { session_id: session.id, operation: "sign", event: "signed", index };
       if (
         !(await services.threshold.acceptsSignatureShare(crk.material, session.round, session.commitments, part, principal.org))
@@ -184,7 +125,6 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
         unit.record({ type: "crk.ceremony", result: "denied", metadata });
         return undefined;
       }
-      const next: SigningSession = { ...session, parts: [...session.parts, part], updated_at: timestamp(now) };
       unit.put(signingSessions, session.id, next);
       unit.record({ type: "crk.ceremony", metadata });
       return view(next, crk, now);
@@ -199,19 +139,9 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
   async aggregateSigningSession(services, { principal, params, now, requestId }) {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const { session, crk } = await find(unit, params.id, principal);
-      requireRound(session, crk, "signing", now);
-      if (session.parts.length < session.threshold) {
-        const signed = new Set(session.parts.map((part) => part.index));
-        const missing = session.commitments.map(({ index }) => index).filter((index) => !signed.has(index));
-        throw refusal("CRK_THRESHOLD_NOT_MET", `custodian ${missing.join(", ")} committed and has not signed`, {
-          required: session.threshold,
-          collected: session.parts.length,
-          indexes: missing,
-        });
-      }
       const { seats = [], parts } = session;
-      const indexes = parts.map((part) => part.index);
-      requireSeated(seats, indexes, await activeHolders(unit, principal.org, seats));
+      const active = await activeHolders(unit, principal.org, seats);
+      const completed = stepSigningSession(session, { kind: "complete", active }, crk, now);
       const signature = await services.threshold.aggregateSignature(
         crk.material,
         session.round,
@@ -219,14 +149,9 @@ export const signingSessionHandlers: Handlers<Routes, CustodyServices> = {
         parts,
         principal.org,
       );
-      const next: SigningSession = {
-        ...session,
-        status: "completed",
-        signature: base64(signature),
-        updated_at: timestamp(now),
-      };
+      const next: SigningSession = { ...completed, signature: base64(signature) };
       unit.put(signingSessions, session.id, next);
-      unit.record({ type: "crk.sign", metadata: { session_id: session.id, indexes } });
+      unit.record({ type: "crk.sign", metadata: { session_id: session.id, indexes: parts.map(({ index }) => index) } });
       return view(next, crk, now);
     });
   },

@@ -1,12 +1,7 @@
+import type { Period } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import type { AuditRecord } from "../../ground/index.ts";
 import { scanAudit } from "./query.ts";
-
-/** Both ends inclusive, RFC 3339. */
-export interface Period {
-  readonly since: string;
-  readonly until: string;
-}
 
 /** Actors that are remembered while counting; more are counted along the index. */
 const REMEMBERED = 10_000;

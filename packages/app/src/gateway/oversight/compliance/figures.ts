@@ -1,5 +1,5 @@
-import type { Workspace } from "@seneschal/core/keys";
-import type { Json, JsonObject } from "@seneschal/kernel";
+import { isAboutPerson, type Workspace } from "@seneschal/core/keys";
+import type { JsonObject } from "@seneschal/kernel";
 import { type Collection, every } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import {
@@ -40,7 +40,7 @@ export async function subjectAccess(services: PartnerServices, scope: Scope, sub
   let total = 0;
   async function* events() {
     for await (const { event, stream_seq } of scanAudit(services.store, org, period)) {
-      if (stream_seq > size || !(ids.has(event.actor) || mentions(event.metadata, ids))) continue;
+      if (stream_seq > size || !isAboutPerson(event, ids)) continue;
       total += 1;
       yield { ...event };
     }
@@ -72,12 +72,6 @@ async function identityOf({ read }: PartnerServices, org: string, ids: ReadonlyS
     }
   }
   return null;
-}
-
-function mentions(value: Json, ids: ReadonlySet<string>): boolean {
-  if (typeof value === "string") return ids.has(value);
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some((item) => mentions(item as Json, ids));
 }
 
 /** Who can reach which workspace, and when they last did. */

@@ -1,11 +1,10 @@
 import type { Handlers, Payload } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, notFound, timestamp } from "@seneschal/core/keys";
+import { invalidField, notFound, type ReportType, reportFacts, reportPeriod } from "@seneschal/core/keys";
 import { type Call, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
-import type { Period } from "../audit-views/figures.ts";
 import { lengthOf } from "../audit-views/query.ts";
-import { type ReportFacts, type ReportSeal, reportSeals } from "./collections.ts";
+import { type ReportSeal, reportSeals } from "./collections.ts";
 import { accessReview, subjectAccess, summary } from "./figures.ts";
 import type { GrowingObject } from "./growing.ts";
 import { reportBytes } from "./report.ts";
@@ -17,22 +16,11 @@ type Routes = Pick<
 >;
 
 interface ReportRequest {
-  readonly type: ReportFacts["type"];
+  readonly type: ReportType;
   readonly org_id?: string | undefined;
   readonly subject_id?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-}
-
-const PERIOD = 30 * 86_400_000;
-
-/** 30 days by default; about a person, everything there is. */
-function periodOf({ type, since, until }: ReportRequest, now: number): Period {
-  const end = until ?? timestamp(now);
-  if (type === "gdpr-dsar") return { since: since ?? timestamp(0), until: end };
-  const period = { since: since ?? timestamp(Date.parse(end) - PERIOD), until: end };
-  if (period.since > period.until) throw invalidField("since", "must not be after until");
-  return period;
 }
 
 function figures(services: PartnerServices, request: ReportRequest, scope: Scope): Promise<GrowingObject> {
@@ -52,7 +40,7 @@ function figures(services: PartnerServices, request: ReportRequest, scope: Scope
 /** Begins a report. That it was asked for is audited before the first byte leaves, its digest when the last one did. */
 async function begin(services: PartnerServices, call: Call, request: ReportRequest, format: ReportSeal["format"]) {
   const org = ownOrganization(call.principal, request.org_id);
-  const scope = { org, period: periodOf(request, call.now), size: await lengthOf(services.store, org) };
+  const scope = { org, period: reportPeriod(request, call.now), size: await lengthOf(services.store, org) };
   const data = await figures(services, request, scope);
   const { type } = request;
   const id = services.newId(call.now);
@@ -63,16 +51,9 @@ async function begin(services: PartnerServices, call: Call, request: ReportReque
     unit.record({ type: "audit.export", metadata: { report: type, report_id: id, format } });
   });
   const archived = await services.audit.archived(org);
-  const facts: ReportFacts = {
-    id,
-    type,
-    org_id: org,
-    generated_at: timestamp(call.now),
-    generated_by: call.principal.id,
-    period: scope.period,
-    log_size: scope.size,
-    ...(archived !== undefined && archived.until >= scope.period.since && { archived: { ...archived } }),
-  };
+  const { period, size: log_size } = scope;
+  const made = { id, type, org_id: org, generated_by: call.principal.id, period, log_size };
+  const facts = reportFacts({ ...made, ...(archived && { archived }) }, call.now);
   return reportBytes(services, call, facts, data, format);
 }
 

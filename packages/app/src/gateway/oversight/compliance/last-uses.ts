@@ -1,3 +1,4 @@
+import { isKeyUse } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { scanAudit } from "../audit-views/query.ts";
 import type { Scope } from "./scope.ts";
@@ -18,8 +19,7 @@ const BATCH = 500;
 export function lastUses(store: DocumentStore, { org, period, size }: Scope, workspace: string): LastUses {
   async function* backwards() {
     for await (const { event, stream_seq } of scanAudit(store, org, { ...period, workspace }, true)) {
-      const used = event.event_type === "encrypt" || event.event_type === "decrypt";
-      if (used && event.result === "success" && stream_seq <= size) yield event;
+      if (isKeyUse(event) && stream_seq <= size) yield event;
     }
   }
 

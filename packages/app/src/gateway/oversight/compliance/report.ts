@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { timestamp } from "@seneschal/core/keys";
+import { type ReportFacts, timestamp } from "@seneschal/core/keys";
 import { escapeHtml } from "../../../platform/index.ts";
 import { base64, type Call, utf8 } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { chunks } from "../audit-views/export.ts";
-import { type ReportFacts, type ReportSeal, reportSeals } from "./collections.ts";
+import { type ReportSeal, reportSeals } from "./collections.ts";
 import { csvRow, csvText } from "./csv-text.ts";
 import type { GrowingObject } from "./growing.ts";
 import { htmlText } from "./html-text.ts";

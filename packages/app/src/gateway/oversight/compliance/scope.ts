@@ -1,4 +1,4 @@
-import type { Period } from "../audit-views/figures.ts";
+import type { Period } from "@seneschal/core/keys";
 
 /** What a report may look at: an organisation's records, and its log up to the event `size` within a period. */
 export interface Scope {
