@@ -7,7 +7,8 @@ export type GovernanceErrorCode =
   | "classification_failed"
   | "policy_evaluation_failed"
   | "upstream_failed"
-  | "conflict";
+  | "conflict"
+  | "forbidden";
 
 /** A failure of data governance; `details` never hold values of data. */
 export function governanceError(

@@ -74,6 +74,17 @@ export {
 } from "./enforce/table-rules.ts";
 export { type GovernanceErrorCode, governanceError } from "./errors.ts";
 export { approvalThatHelps, findAlternatives } from "./evaluate/alternatives.ts";
+export {
+  type ApprovalDecision,
+  type ApprovalRecord,
+  type ApprovalStatus,
+  approvalStatus,
+  approvalStatuses,
+  decideApproval,
+  givenApproval,
+  requestApproval,
+  revokeApproval,
+} from "./evaluate/approval-step.ts";
 export { classifyRequest, MIN_GROUP } from "./evaluate/classify-request.ts";
 export { DECISION_PATH, evaluateOperation } from "./evaluate/evaluate-operation.ts";
 export { isSameHolder, type KeyHolder } from "./evaluate/key-holder.ts";

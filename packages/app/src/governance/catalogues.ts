@@ -1,8 +1,10 @@
 import { nextTurn } from "@seneschal/adapters/system";
 import {
   type Approval,
+  type ApprovalRecord,
   type EvaluatedResource,
   type EvaluationCatalogue,
+  givenApproval,
   type KnownResource,
   LineageGraph,
   LineageIngest,
@@ -24,7 +26,6 @@ import {
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Change, DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument, newestChange } from "../platform/index.ts";
-import { type ApprovalDoc, givenApproval } from "./approvals.ts";
 import { nameInId } from "./document-ids.ts";
 import { lostRace } from "./fault.ts";
 import type { ScannedDoc } from "./sources/types.ts";
@@ -221,7 +222,7 @@ const READERS: Readonly<Record<string, (catalogue: OrganizationCatalogue, key: s
   lineage_events: (catalogue, _, doc) => {
     if (doc !== undefined) catalogue.ingest(doc as unknown as LineageEventDoc);
   },
-  approvals: (catalogue, key, doc) => catalogue.approve(key, doc as ApprovalDoc | undefined),
+  approvals: (catalogue, key, doc) => catalogue.approve(key, doc as ApprovalRecord | undefined),
   lineage_blocks: (catalogue, _, doc) => {
     if (doc !== undefined) catalogue.graph.setBlocked(doc["source"] as string, doc["target"] as string, doc["blocked"] === true);
   },
@@ -288,7 +289,7 @@ class OrganizationCatalogue implements DataCatalogue {
     });
   }
 
-  approve(id: string, doc: ApprovalDoc | undefined): void {
+  approve(id: string, doc: ApprovalRecord | undefined): void {
     const approval = givenApproval(doc);
     if (approval === undefined) this.#approvals.delete(id);
     else this.#approvals.set(id, approval);

@@ -1,14 +1,7 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
-import {
-  type ApprovalDoc,
-  approvalDoc,
-  approvalIn,
-  decideApproval,
-  requestApproval,
-  revokeApproval,
-  statusAt,
-} from "../approvals.ts";
+import { type ApprovalRecord, approvalStatus } from "@seneschal/governance";
+import { approvalIn, approvalOf, keepDecision, keepRequest, keepRevocation } from "../approvals.ts";
 import { operationRequest, wireRequest } from "../operation-request.ts";
 import type { GovernanceServices } from "../services.ts";
 import { whoOf } from "../who.ts";
@@ -18,8 +11,8 @@ type Routes = Pick<GovernanceContract, "requestApproval" | "listApprovals" | "ge
 export const approvalHandlers: Handlers<Routes, GovernanceServices> = {
   async requestApproval({ store }, input) {
     const { request, reason, duration_seconds } = input.body;
-    const asked = { request: operationRequest(request), reason, durationSeconds: duration_seconds };
-    return view(await requestApproval(store, asked, whoOf(input, request.user_context.user_id)), input.now);
+    const asked = { request: operationRequest(request), reason, duration_seconds };
+    return view(await keepRequest(store, asked, whoOf(input, request.user_context.user_id)), input.now);
   },
 
   async listApprovals({ store }, { principal, query, now }) {
@@ -27,25 +20,25 @@ export const approvalHandlers: Handlers<Routes, GovernanceServices> = {
       store.count("approvals", "by_org", [principal.org]),
       store.list("approvals", "by_org", [principal.org], { limit: query.limit, offset: query.offset, reverse: true }),
     ]);
-    return { approvals: page.items.map((item) => view(approvalDoc(item), now)), count: page.items.length, total };
+    return { approvals: page.items.map((item) => view(approvalOf(item), now)), count: page.items.length, total };
   },
 
   async getApproval({ store }, { params, principal, now }) {
-    return view(approvalDoc(await approvalIn(store, params.id, principal.org)), now);
+    return view(approvalOf(await approvalIn(store, params.id, principal.org)), now);
   },
 
   async decideApproval({ store }, input) {
     const { decision, user_id, duration_seconds } = input.body;
     const given = { approve: decision === "approve", person: user_id, durationSeconds: duration_seconds };
-    return view(await decideApproval(store, input.params.id, given, whoOf(input, user_id)), input.now);
+    return view(await keepDecision(store, input.params.id, given, whoOf(input, user_id)), input.now);
   },
 
   async revokeApproval({ store }, input) {
-    await revokeApproval(store, input.params.id, whoOf(input));
+    await keepRevocation(store, input.params.id, whoOf(input));
   },
 };
 
-function view(doc: ApprovalDoc, now: number) {
+function view(doc: ApprovalRecord, now: number) {
   const { id, request, reason, duration_seconds, requested_by, requested_at, decided_by, decided_at, expires_at } = doc;
   return {
     id,
@@ -56,7 +49,7 @@ function view(doc: ApprovalDoc, now: number) {
     decided_by,
     decided_at,
     expires_at,
-    status: statusAt(doc, now),
+    status: approvalStatus(doc, now),
     request: wireRequest(request),
   };
 }
