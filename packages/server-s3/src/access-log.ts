@@ -126,19 +126,25 @@ export function openAccessLogs(options: LogOptions, policies: BucketPolicies): A
     });
   };
 
+  /** What the store does not take waits as long as there is room for it; what a bucket refuses is given up in the end. */
+  const undelivered = (batch: Batch, error: unknown): unknown => {
+    batch.next = clock.now() + accessLogDelayMs;
+    // Then everything waits, and nothing is wrong.
+    if (isCoded(error, "MaintenanceMode")) return undefined;
+    const refused = s3Failure(error).status < 500;
+    if (refused) batch.tries += 1;
+    if (batch.tries >= maxLogDeliveries) end(batch, "dropped", error);
+    else tell(batch, "failed", error);
+    return refused ? undefined : error;
+  };
+
   const deliver = async (batch: Batch): Promise<unknown> => {
     batch.key ??= keyFor(batch);
     try {
       await write(batch, batch.key);
     } catch (error) {
       // It is there: an answer before was lost.
-      if (!isCoded(error, "PreconditionFailed")) {
-        batch.tries += 1;
-        batch.next = clock.now() + accessLogDelayMs;
-        if (batch.tries >= maxLogDeliveries) end(batch, "dropped", error);
-        else tell(batch, "failed", error);
-        return s3Failure(error).status >= 500 ? error : undefined;
-      }
+      if (!isCoded(error, "PreconditionFailed")) return undelivered(batch, error);
     }
     end(batch, "delivered");
     return undefined;

@@ -299,6 +299,27 @@ test("requests wait for each other, by the node's clock, and the end of the serv
   expect((await counted()).delivered).toBe(4);
 });
 
+test("in maintenance logs wait, and nothing is wrong; a store that does not answer is told of, and takes none of them away", async () => {
+  const { s3, client, grant, log, counted, cameTo } = await openLogged();
+  await grant(granted());
+  await log();
+  const maintenance = (enabled: boolean) => s3.rig.node.cluster.propose({ kind: "maintenance.set", enabled }, operator);
+  await maintenance(true);
+  await client.send(new sdk.HeadBucketCommand({ Bucket }));
+  for (let i = 0; i < 2 * maxLogDeliveries; i++) await s3.gateway.deliverAccessLogs(true);
+  expect(await counted()).toEqual({ delivered: 0, failed: 0, dropped: 0 });
+  await maintenance(false);
+  await cameTo(1);
+  s3.rig.vault.away = true;
+  s3.rig.clock.set(s3.rig.clock.now() + 10_000);
+  await client.send(new sdk.HeadBucketCommand({ Bucket }));
+  const outcome = () => s3.gateway.deliverAccessLogs(true).then(() => "done", String);
+  for (let i = 0; i < 2 * maxLogDeliveries; i++) await expect.poll(outcome, WAIT).not.toBe("done");
+  expect((await counted()).dropped).toBe(0);
+  s3.rig.vault.away = false;
+  await cameTo(2);
+});
+
 test("a delivery whose answer was lost is written once: it has one key, and finds itself there", async () => {
   const { s3, client, grant, log, counted, cameTo } = await openLogged();
   await grant(granted());

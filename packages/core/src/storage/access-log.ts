@@ -22,7 +22,7 @@ export const loggingService = "logging.s3.amazonaws.com";
  */
 export const accessLogLimits = Object.freeze({ all: 32 << 20, tenant: 8 << 20, object: 4 << 20 });
 
-/** How often the delivery of a log object is tried before what it would hold is given up. */
+/** How often the bucket that is named may refuse a log object before what it would hold is given up. */
 export const maxLogDeliveries = 12;
 
 /** Whether a line of so many bytes is kept beside what waits already. What is not is lost: logs hold up no request. */
