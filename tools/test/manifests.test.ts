@@ -172,10 +172,11 @@ test("the README of the adapters names for each entry the back ends that it load
     if (seen.has(file) || !file.endsWith(".ts")) return seen;
     const code = readFileSync(seen.add(file) && file, "utf8");
     const values =
-      /^(?:import|export) (?!type )[^;]*?from "([^"]+)"|(?<!typeof )import\("([^"]+)"\)|backEnd(?:<.*>)?\("([^"]+)"\)|new URL\("(\.[^"]+\.ts)"/gm;
+      /^(?:import|export) (?!type )[^;]*?from "([^"]+)"|(?<!typeof )import\("([^"]+)"\)|backEnd(?:<.*>)?\("([^"]+)"\)|new URL\("(\.[^"]+)", import\.meta\.url\)/gm;
     for (const [, ...from] of code.matchAll(values)) {
       const name = from.find((each) => each !== undefined) ?? "";
-      if (name.startsWith(".")) loadedBy(join(file, "..", name), seen);
+      // A thread's module is named without its ending.
+      if (name.startsWith(".")) loadedBy(join(file, "..", /\.\w+$/.test(name) ? name : `${name}.ts`), seen);
       else seen.add(Object.keys(peerDependencies).find((peer) => name === peer || name.startsWith(`${peer}/`)) ?? "");
     }
     return seen;

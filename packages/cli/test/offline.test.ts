@@ -299,6 +299,7 @@ describe("commands that need no server", () => {
     expect(report.text).toMatch(/CONFIDENTIAL .*200 records\n {2}email +CONFIDENTIAL +EMAIL_ADDRESS/);
     expect(report.text).not.toContain("ada1");
     expect((await call("classify", "people.csv", "--format", "parquet")).code).toBe(2);
+    expect((await call("classify", "people.csv", "--format", "pdf")).code).toBe(2);
   });
 
   it("redact hides the values of a file and restore puts them back, and neither writes over a file", async () => {

@@ -1,7 +1,8 @@
 import { Agent } from "node:https";
 import { checkOptions, isCoded } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
-import { formatOf, sampleFile, sampleParquet } from "../classify-files/index.ts";
+import { formatOf } from "../classify-files/read-records.ts";
+import { sampleFile, sampleParquet } from "../classify-files/sample-file.ts";
 import { s3ClientConfig } from "../s3.ts";
 import type { DataSource, SourceAsset } from "./data-source.ts";
 import { inScope, type SourceScope, unavailable, unreadableAsset } from "./source-scope.ts";

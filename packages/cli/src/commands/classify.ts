@@ -1,27 +1,28 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import type { ClassifyOptions, FileFormat, FileReport } from "@seneschal/adapters/classify-files";
+import type { ClassifyOptions, FileFormat, FileReport, PdfReport, RandomAccess } from "@seneschal/adapters/classify-files";
 import { CodedError } from "@seneschal/kernel";
 import { Option } from "commander";
 import type { AddCommand } from "./add-command.ts";
 
-type Format = FileFormat | "parquet";
+type Format = FileFormat | "parquet" | "pdf";
 
-/** `seneschal classify`: what the columns of files hold, on this machine; no value of a file is ever printed. */
+/** `seneschal classify`: what files hold, on this machine, by column or by page; no value of a file is ever printed. */
 export const addClassify: AddCommand = (program, { host, result }) => {
   program
     .command("classify")
-    .description("classify the columns of CSV, TSV, JSON Lines and Parquet files")
+    .description("classify the columns of CSV, TSV, JSON Lines and Parquet files, and the pages of PDFs")
     .argument("<files...>", "files")
-    .addOption(new Option("--format <format>", "default: by the file's name").choices(["csv", "tsv", "jsonl", "parquet"]))
+    .addOption(new Option("--format <format>", "default: by the file's name").choices(["csv", "tsv", "jsonl", "parquet", "pdf"]))
     .action(async (files: string[], options: { format?: Format }) => {
       // Loaded here: the recognisers are a tenth of what a server has in memory, and no other command needs them.
       const { formatOf } = await import("@seneschal/adapters/classify-files");
       const reports = [];
       for (const name of files) {
         const path = resolve(host.cwd, name);
-        const format = options.format ?? (/\.(?:parquet|pq)$/i.test(name) ? "parquet" : formatOf(name));
+        const binary = /\.pdf$/i.test(name) ? "pdf" : /\.(?:parquet|pq)$/i.test(name) ? "parquet" : undefined;
+        const format = options.format ?? binary ?? formatOf(name);
         if (format === undefined) throw new CodedError("usage", `${name}: name its --format`);
         const report = await classify(path, name, format, (share, records) =>
           host.progress(`${name} ${bar(share)} ${records} records`),
@@ -32,24 +33,33 @@ export const addClassify: AddCommand = (program, { host, result }) => {
       result(
         { files: reports },
         reports
-          .flatMap(({ file, tier, tags, records, columns }) => [
-            `${file}: ${tier} (${tags.join(", ")}), ${records} records`,
-            ...columns.map(
-              (column) => `  ${column.column.padEnd(24)} ${column.tier.padEnd(13)} ${column.entity ?? column.term ?? ""}`,
-            ),
-          ])
+          .flatMap(({ file, ...report }) => {
+            const { tier, tags } = report;
+            const size = "pages" in report ? `${report.pages} pages` : `${report.records} records`;
+            return [`${file}: ${tier} (${tags.join(", ")}), ${size}`, ...linesOf(report)];
+          })
           .join("\n"),
       );
     });
 };
+
+function linesOf(report: FileReport | PdfReport): readonly string[] {
+  const line = (name: string, tier: string, more: string) => `  ${name.padEnd(24)} ${tier.padEnd(13)} ${more}`;
+  if (!("pages" in report))
+    return report.columns.map(({ column, tier, entity, term }) => line(column, tier, entity ?? term ?? ""));
+  return [
+    ...report.parts.map(({ part, tier, tags }) => line(part, tier, tags.join(", "))),
+    ...report.unread.map((unread) => `  not read, so it may hold anything: ${unread}`),
+  ];
+}
 
 async function classify(
   path: string,
   name: string,
   format: Format,
   onShare: (share: number, records: number) => void,
-): Promise<FileReport> {
-  const { classifyFile, classifyParquet } = await import("@seneschal/adapters/classify-files");
+): Promise<FileReport | PdfReport> {
+  const { classifyFile, classifyParquet, classifyPdf } = await import("@seneschal/adapters/classify-files");
   const file = await open(path).catch(() => undefined);
   if (file === undefined) throw new CodedError("file_unreadable", `${name} cannot be read`);
   try {
@@ -58,17 +68,16 @@ async function classify(
       about: basename(name).replace(/\.[^.]*$/, ""),
       onProgress: ({ read, records }) => onShare(read / Math.max(byteLength, 1), records),
     };
-    if (format !== "parquet") return await classifyFile(createReadStream(path, "utf8"), { ...options, format });
-    return await classifyParquet(
-      {
-        byteLength,
-        async read(start, end) {
-          const { buffer, bytesRead } = await file.read({ buffer: new Uint8Array(end - start), position: start });
-          return buffer.subarray(0, bytesRead);
-        },
+    if (format !== "parquet" && format !== "pdf")
+      return await classifyFile(createReadStream(path, "utf8"), { ...options, format });
+    const bytes: RandomAccess = {
+      byteLength,
+      async read(start, end) {
+        const { buffer, bytesRead } = await file.read({ buffer: new Uint8Array(end - start), position: start });
+        return buffer.subarray(0, bytesRead);
       },
-      options,
-    );
+    };
+    return await (format === "pdf" ? classifyPdf(bytes) : classifyParquet(bytes, options));
   } finally {
     await file.close();
   }
