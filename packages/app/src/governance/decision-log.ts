@@ -4,7 +4,7 @@ import type { CompiledPolicy, DocumentStore, PolicyAnswer } from "@seneschal/ker
 import type { Who } from "./audit/event.ts";
 import type { GovernanceServices } from "./services.ts";
 
-/** What a policy was asked first, and what it said. */
+/** What a policy was asked, and what it said. */
 interface Heard {
   readonly path: readonly string[];
   readonly input: Json;
@@ -12,19 +12,21 @@ interface Heard {
   readonly milliseconds: number;
 }
 
-/** A policy, and what it is asked first: the decision itself, before its alternatives. */
+/** A policy, and what it is asked: first the decision itself, before its alternatives; last what holds, where it is asked again as more is known. */
 export function hearing(policy: CompiledPolicy, clock: GovernanceServices["clock"]) {
   let first: Heard | undefined;
+  let last: Heard | undefined;
   const heard: CompiledPolicy = {
     packages: policy.packages,
     async evaluate(path, input, options) {
       const began = clock.now();
       const answer = await policy.evaluate(path, input, options);
-      first ??= { path, input, answer, milliseconds: clock.now() - began };
+      last = { path, input, answer, milliseconds: clock.now() - began };
+      first ??= last;
       return answer;
     },
   };
-  return { policy: heard, first: () => first };
+  return { policy: heard, first: () => first, last: () => last };
 }
 
 /**

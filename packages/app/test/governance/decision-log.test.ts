@@ -14,6 +14,7 @@ import { processSettings } from "../../src/compose/process-settings.ts";
 import { type RunningProcess, startProcess } from "../../src/compose/start-process.ts";
 import { forgetDecisions } from "../../src/governance/decision-log.ts";
 import { governanceSchema } from "../../src/governance/index.ts";
+import { cut, startStubModel, stream, textsOf } from "./stub-model.ts";
 
 const WAIT = { timeout: 30_000 };
 const KEY = `sk_${"k".repeat(40)}`;
@@ -44,7 +45,7 @@ describe("the decision log", () => {
     running = undefined;
     await rm(dir, { recursive: true, force: true });
   });
-  const start = async (files: readonly string[], sinks?: object) => {
+  const start = async (files: readonly string[], sinks?: object, more: object = {}) => {
     await prepareData(join(dir, "data"), systemRandom);
     const config = processSettings.parse({
       services: ["governance"],
@@ -57,6 +58,7 @@ describe("the decision log", () => {
           decisions: { kind: "file", path: join(dir, "decisions.jsonl"), tells: "decisions" },
           events: { kind: "file", path: join(dir, "events.jsonl") },
         },
+        ...more,
       },
     });
     running = await startProcess(config, { serve, serveS3, log: openLogger({ level: "silent" }), version: "test" });
@@ -145,6 +147,55 @@ describe("the decision log", () => {
   ])("has no mask and no drop that nobody calls: %j is refused at the start", async (source, place) => {
     await writeFile(join(dir, "log.rego"), `${source}\n`);
     await expect(start(["decision.rego", "log.rego"])).rejects.toThrow(place);
+  });
+
+  it("tells what is decided of prompts and completions, whole and streamed, denied and failed, and no value of them", async () => {
+    const model = await startStubModel();
+    try {
+      const decides = `model_decision := {"allowed": d, "policy_id": "m", "policy_name": "M", "reasons": []} if d := input.model != "no"
+
+model_decision := 1 if input.model == "both"
+`;
+      await writeFile(join(dir, "decision.rego"), `${DECISION}\n${decides}`);
+      await writeFile(join(dir, "log.rego"), 'package system.log\n\nmask contains "/input/subject/id"\n');
+      await start(["decision.rego", "log.rego"], undefined, { models: { upstream: model.url } });
+      const ask = async (named: string, stream: boolean) => {
+        const response = await fetch(`${url}/v1/chat/completions`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+          body: JSON.stringify({ model: named, stream, messages: [{ role: "user", content: "my card is 4111 1111 1111 1111" }] }),
+        });
+        await response.text();
+        return [response.status, response.headers.get("x-decision-id")];
+      };
+      const [status, id] = await ask("stub-1", false);
+      expect(status).toBe(200);
+      model.answer(({ path, body }, response) => stream(path, cut(textsOf(body), 5), response));
+      expect((await ask("stub-1", true))[0]).toBe(200);
+      expect((await ask("no", false))[0]).toBe(403);
+      expect((await ask("both", false))[0]).toBe(500);
+      await vi.waitUntil(async () => (await lines("decisions.jsonl")).length >= 6, WAIT);
+      const told = await lines("decisions.jsonl");
+      const event = (one: AuditMessage) => one.event as Record<string, Record<string, unknown> | undefined>;
+      expect(told.map((one) => [one.type, one.outcome, event(one)["path"], event(one)["result"]?.["allowed"]])).toEqual([
+        ["prompt", "success", "governance/model_decision", true],
+        ["completion", "success", "governance/model_decision", true],
+        ["prompt", "success", "governance/model_decision", true],
+        ["completion", "success", "governance/model_decision", true],
+        ["prompt", "denied", "governance/model_decision", false],
+        ["prompt", "denied", "governance/model_decision", undefined],
+      ]);
+      expect(event(told[0] as AuditMessage)).toMatchObject({
+        decision_id: id,
+        input: { direction: "prompt", model: "stub-1", entities: ["CREDIT_CARD"] },
+        erased: ["/input/subject/id"],
+      });
+      expect(event(told[1] as AuditMessage)).toMatchObject({ input: { direction: "completion" } });
+      expect(event(told[5] as AuditMessage)).toMatchObject({ error: { code: "eval_conflict_error" } });
+      expect(JSON.stringify(told)).not.toContain("4111");
+    } finally {
+      await model.close();
+    }
   });
 
   it("keeps no decision where no sink tells decisions", async () => {

@@ -12,6 +12,7 @@ import {
 } from "@seneschal/governance";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import { auditOf, type Who } from "../audit/event.ts";
+import { decisionPuts, hearing } from "../decision-log.ts";
 import { guardCompletion } from "../models/guard-completion.ts";
 import { type GuardedPrompt, guardPrompt } from "../models/guard-prompt.ts";
 import type { ModelSettings } from "../models/open-models.ts";
@@ -49,13 +50,10 @@ export const modelHandlers: Handlers<ModelContract, ModelServices> = {
   },
 };
 
-async function completed(
-  services: ModelServices,
-  endpoint: Exclude<ModelEndpoint, "embeddings">,
-  input: Input,
-): Promise<Payload> {
-  const { prompt, id, who } = await admitted(services, endpoint, input);
+async function completed(given: ModelServices, endpoint: Exclude<ModelEndpoint, "embeddings">, input: Input): Promise<Payload> {
+  const { prompt, id, who } = await admitted(given, endpoint, input);
   const decision = randomUUID();
+  const services = heard(given);
   const ended = async ({ question, verdict }: StreamEnd): Promise<void> => {
     await record(services, who, "COMPLETION", decision, question, verdict);
     if (!verdict.allowed) throw denied(decision, verdict);
@@ -102,8 +100,20 @@ async function* written(events: AsyncIterable<object>): AsyncGenerator<Uint8Arra
   }
 }
 
+/** What decides on one prompt or completion, and remembers what the policy was asked of it. */
+interface Deciding extends ModelServices {
+  /** What is put beside the record of the decision, for the sinks that tell decisions. */
+  puts(who: Who, id: string): ReturnType<typeof decisionPuts>;
+}
+
+function heard(services: ModelServices): Deciding {
+  const { policy, last } = hearing(services.policy, services.clock);
+  return { ...services, policy, puts: (who, id) => decisionPuts(services, who, id, last()) };
+}
+
 /** Reads and judges a prompt, and writes down what came of it, before anything is sent. */
-async function admitted(services: ModelServices, endpoint: ModelEndpoint, input: Input) {
+async function admitted(given: ModelServices, endpoint: ModelEndpoint, input: Input) {
+  const services = heard(given);
   const { models } = services;
   const id = randomUUID();
   const { user, model } = input.body;
@@ -119,7 +129,7 @@ async function admitted(services: ModelServices, endpoint: ModelEndpoint, input:
 
 /** What cannot be read or judged is denied, and that is written down. */
 async function recorded<T>(
-  { store, tiers }: ModelServices,
+  { store, tiers, puts }: Deciding,
   who: Who,
   { id, operation, model }: { readonly id: string; readonly operation: "PROMPT" | "COMPLETION"; readonly model: string },
   work: () => Promise<T>,
@@ -129,13 +139,14 @@ async function recorded<T>(
   } catch (error) {
     if (!isCoded(error, "classification_failed", "policy_evaluation_failed", "upstream_failed")) throw error;
     const facts = { id, operation, resource: `model:${model}`, allowed: false, tier: tiers.tiers.at(-1) ?? "" };
-    await store.commit({ commitId: randomUUID(), audit: [auditOf(who, { ...facts, reasoning: error.message })] });
+    const audit = [auditOf(who, { ...facts, reasoning: error.message })];
+    await store.commit({ commitId: randomUUID(), puts: await puts(who, id), audit });
     throw error;
   }
 }
 
 async function record(
-  { store, policyRevision }: ModelServices,
+  { store, policyRevision, puts }: Deciding,
   who: Who,
   operation: "PROMPT" | "COMPLETION",
   id: string,
@@ -157,7 +168,7 @@ async function record(
     reasoning,
   };
   const draft = auditOf(who, { ...facts, policyId: verdict.policyId, policyRevision });
-  await store.commit({ commitId: randomUUID(), audit: [draft] });
+  await store.commit({ commitId: randomUUID(), puts: await puts(who, id), audit: [draft] });
 }
 
 function denied(id: string, { policyId, reasons }: ModelVerdict): CodedError {
