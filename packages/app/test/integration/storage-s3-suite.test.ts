@@ -34,7 +34,7 @@ async function judge(name: string): Promise<Outcome> {
   const s3 = await openS3Rig({ capacityBytes: 256 << 20 });
   try {
     const args = ["test", "-a", s3.keys.access_key, "-s", s3.keys.secret_key, "-e", s3.gateway.url, name];
-    const ran = await promisify(execFile)(versitygw, args, { env, cwd, timeout: 60_000 }).catch(
+    const ran = await promisify(execFile)(versitygw, args, { env, cwd, timeout: 300_000 }).catch(
       (e: { stdout: string; stderr: string }) => e,
     );
     const lines = stripVTControlCharacters(`${ran.stdout}\n${ran.stderr}`).split("\n");
@@ -56,6 +56,9 @@ describe.skipIf(help.status !== 0)("the S3 suite of versitygw (skipped: not inst
       for (let name = wanted.shift(); name !== undefined; name = wanted.shift()) outcomes.push(await judge(name));
     };
     await Promise.all([lane(), lane(), lane()]);
+    // Clients of the suite have time-outs of their own, which a busy machine meets: who heard no answer asks again, alone.
+    for (const [i, { name, kind, why }] of outcomes.entries())
+      if (kind === "failed" && (why === "" || why.includes("StatusCode: 0"))) outcomes[i] = await judge(name);
     const count = (kind: Outcome["kind"]) => outcomes.filter((o) => o.kind === kind).length;
     const report = process.env["S3_SUITE_REPORT"];
     if (report !== undefined)
