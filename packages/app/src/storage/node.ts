@@ -3,6 +3,7 @@ import { diskOf } from "@seneschal/adapters/files";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import type { PortableKeys } from "@seneschal/adapters/vault";
 import {
+  coordinates,
   createEventLog,
   diskPercent,
   durabilityName,
@@ -18,7 +19,6 @@ import { type Background, openBackground, type openJobs } from "../platform/inde
 import { createBuffers } from "./bytes/buffers.ts";
 import { createClusterAudit } from "./cluster/audit-changes.ts";
 import { type ClusterControl, openClusterControl } from "./cluster/cluster-control.ts";
-import { coordinates } from "./cluster/lead-shards.ts";
 import { createShardStats } from "./cluster/shard-stats.ts";
 import { type Actor, nodeActor, type StorageContext } from "./context.ts";
 import { createChunkStore } from "./data/chunk-store.ts";

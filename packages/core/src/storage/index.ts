@@ -272,6 +272,15 @@ export {
   stepInlineThreshold,
 } from "./shard/inline-threshold.ts";
 export {
+  coordinates,
+  electLeader,
+  hasQuorum,
+  moveVoters,
+  type NodesSeen,
+  splitGrown,
+  wantedVoters,
+} from "./shard/lead.ts";
+export {
   hashSpace,
   initialShardCount,
   initialShards,

@@ -1,5 +1,11 @@
-import { type ClusterCommand, type GrpcCall, type GrpcHandler, isReadOnly, storageError } from "@seneschal/core/storage";
-import { hasQuorum } from "../cluster/lead-shards.ts";
+import {
+  type ClusterCommand,
+  type GrpcCall,
+  type GrpcHandler,
+  hasQuorum,
+  isReadOnly,
+  storageError,
+} from "@seneschal/core/storage";
 import type { StorageNode } from "../node.ts";
 import { newDeviceRequest } from "../peers/new-device.ts";
 import { eventsReply, eventsRequest } from "../peers/node-report.ts";

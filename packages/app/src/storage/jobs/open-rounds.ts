@@ -1,7 +1,7 @@
-import { nextScrubAt } from "@seneschal/core/storage";
+import { coordinates, nextScrubAt } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Background, Stoppable } from "../../platform/index.ts";
-import { coordinates, electLeaders, migrateShards, type ShardLeadParts, splitShards } from "../cluster/lead-shards.ts";
+import { electLeaders, migrateShards, type ShardLeadParts, splitShards } from "../cluster/lead-shards.ts";
 import { watchAbsences } from "../cluster/watch-absences.ts";
 import { nodeActor } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";

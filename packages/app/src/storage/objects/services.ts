@@ -1,4 +1,5 @@
 import {
+  hasQuorum,
   isReadOnly,
   type ReplicationDestination,
   type RequestOrigin,
@@ -10,7 +11,6 @@ import {
 import type { Stored } from "@seneschal/kernel/ports";
 import type { Buffers } from "../bytes/buffers.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
-import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { ShardStats } from "../cluster/shard-stats.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";

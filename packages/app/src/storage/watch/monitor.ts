@@ -11,6 +11,7 @@ import {
   forecastCapacity,
   type HealthFacts,
   type History,
+  hasQuorum,
   type NodeStatus,
   nextScrubAt,
   type PoolFill,
@@ -26,7 +27,6 @@ import {
 import { isCoded } from "@seneschal/kernel";
 import type { Background } from "../../platform/index.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
-import { hasQuorum } from "../cluster/lead-shards.ts";
 import type { ShardStats } from "../cluster/shard-stats.ts";
 import { nodeActor, type StorageContext } from "../context.ts";
 import { type DeviceSet, poolFill } from "../data/device-set.ts";
