@@ -29,12 +29,13 @@ export function electLeader(shard: Shard, node: string, up: (node: string) => bo
 /** Splits a shard that grew too large. Not in maintenance: then nothing new is begun that writes would have asked for. */
 export function splitGrown(
   state: Pick<ClusterState, "maintenance">,
-  { id, maintenance }: Pick<Shard, "id" | "maintenance">,
+  shard: Pick<Shard, "id" | "maintenance">,
   grown: { readonly deltas: number; readonly bytes: number },
 ): ClusterCommand | undefined {
   checkArgument("state", state, "object");
-  if (maintenance || state.maintenance || !needsSplit(grown.deltas, grown.bytes)) return undefined;
-  return { kind: "shard.split", id };
+  checkArgument("shard", shard, "object");
+  if (shard.maintenance || state.maintenance || !needsSplit(grown.deltas, grown.bytes)) return undefined;
+  return { kind: "shard.split", id: shard.id };
 }
 
 /** What is known of the nodes. `logSeq`: how far a node has applied the log; `committed`: how far that goes. */
