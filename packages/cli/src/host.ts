@@ -14,6 +14,8 @@ export interface Host {
   askSecret(question: string): Promise<string>;
   /** Resolves when the process is told to end. */
   readonly interrupted: Promise<void>;
+  /** Ends the process in so many milliseconds, unless it has ended by then; `late` is called before, with what keeps it. */
+  endWithin(ms: number, late: (open: readonly string[]) => void): void;
   /** Calls back each time the process is told to take its files in anew. */
   onHangup(callback: () => void): void;
   /** Shows progress in place; does nothing where standard error is no terminal. */

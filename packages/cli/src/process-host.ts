@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { exitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
 
 /** The real machine. */
@@ -17,6 +18,13 @@ export function processHost(): Host {
       process.once("SIGINT", () => resolve());
       process.once("SIGTERM", () => resolve());
     }),
+    endWithin(ms, late) {
+      const end = (): never => {
+        late([...new Set(process.getActiveResourcesInfo())]);
+        process.exit(exitCode.unavailable);
+      };
+      setTimeout(end, ms).unref();
+    },
     onHangup: (callback) => void process.on("SIGHUP", callback),
     progress(line) {
       if (process.stderr.isTTY) process.stderr.write(`\r${line}\u001b[K`);

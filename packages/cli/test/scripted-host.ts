@@ -39,6 +39,7 @@ export function scriptedHost(options: {
     },
     askSecret: async () => secrets.shift() ?? "",
     interrupted: options.interrupted ?? new Promise(() => {}),
+    endWithin: () => undefined,
     onHangup: (callback) => void hangups.push(callback),
     hangup: () => {
       for (const callback of hangups) callback();

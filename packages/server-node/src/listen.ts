@@ -61,10 +61,14 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
   const dropWaiting = proxyProtocol === undefined ? undefined : acceptProxies(server, proxyProtocol, requestTimeout);
   /** The newest response of each connection, until it is over. Of a set of those in progress V8 would keep all that ever were in it until a full collection. */
   const newest = new Map<Socket, ServerResponse | undefined>();
-  /** Those that were handed over, with those whose handshake is not over. */
-  const adopted = new Set<Socket>();
+  /** All, with those whose handshake is not over, of which Node's own list does not know. */
+  const open = new Set<Socket>();
   let closing: Promise<void> | undefined;
 
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
   server.requestTimeout = requestTimeout;
   server.headersTimeout = requestTimeout;
   server.keepAliveTimeout = idleTimeout;
@@ -89,10 +93,11 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
     dropWaiting?.();
     const timer = setTimeout(() => {
       server.closeAllConnections();
-      for (const socket of adopted) socket.destroy();
+      for (const socket of open) socket.destroy();
     }, grace);
     await new Promise<void>((resolve) => server.close(() => resolve()));
-    await Promise.all([...adopted].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
+    // Of those that it was handed the server does not wait.
+    await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
     clearTimeout(timer);
   };
 
@@ -124,8 +129,6 @@ export function listener(handler: RequestListener, dispatch: Dispatch, options: 
             socket.destroy();
             return;
           }
-          adopted.add(socket);
-          socket.once("close", () => adopted.delete(socket));
           // As those are that a server accepts itself.
           socket.allowHalfOpen = true;
           server.emit("connection", socket);

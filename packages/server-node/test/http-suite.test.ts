@@ -1,8 +1,9 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Dispatch, Incoming, WireResponse } from "@seneschal/contract";
 import { httpSuite, sampleService } from "@seneschal/contract/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { handler, listener, serve } from "../src/index.ts";
 
 const answering = (answer: (incoming: Incoming) => Promise<WireResponse>): Dispatch =>
@@ -40,6 +41,32 @@ test("an address that sends too much that is no request is told so, in status li
   expect(text).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
   expect(text).toContain("retry-after: 7");
   await server.close();
+});
+
+test.each([
+  ["waits for a request", "", 0],
+  ["has sent half of one", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf", 1],
+  ["has had its answer", "GET / HTTP/1.1\r\nhost: a\r\n\r\n", 1],
+])("a server that closes drops, behind its grace, a connection that %s", async (_what, sends, requests) => {
+  let asked = 0;
+  const dispatch = answering(async ({ body }) => {
+    asked++;
+    if (typeof body === "function") await body(9).catch(() => undefined);
+    return { status: 200, headers: {}, body: Buffer.from("done") };
+  });
+  // Nothing but the grace ends them.
+  const patient = { port: 0, grace: 1, requestTimeout: 3_600_000, idleTimeout: 3_600_000 };
+  const below = listener(handler(dispatch), dispatch, patient);
+  const accepted = once(below.server, "connection");
+  const server = await below.listen();
+  const socket = connect(server.port, "127.0.0.1");
+  socket.on("error", () => undefined).resume();
+  const ended = once(socket, "close");
+  socket.write(sends);
+  await accepted;
+  await vi.waitUntil(() => asked === requests, { timeout: 60_000 });
+  await server.close();
+  await ended;
 });
 
 describe("below a path node:http answers the shared case table", () => {

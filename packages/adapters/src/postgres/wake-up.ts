@@ -69,7 +69,13 @@ export class WakeUp {
       if (this.#client === client) this.#client = undefined;
     });
     client.on("notification", () => void this.#look());
-    await client.query(`listen ${this.#channel}`);
+    try {
+      await client.query(`listen ${this.#channel}`);
+    } catch (error) {
+      // One that nobody knows of would keep the process from ending, and each try makes another.
+      void client.end().catch(() => undefined);
+      throw error;
+    }
     if (this.#callbacks.size === 0) await client.end();
     else this.#client = client;
   }

@@ -199,6 +199,28 @@ describe.each<[string, Serve]>([
     expect(asked).toBe(0);
   });
 
+  test("connections whose handshake never ends hold up no server that closes", async () => {
+    const answer = async () => ({ status: 200, headers: {}, body: new Uint8Array() });
+    const dispatch = Object.assign(answer, { serves: () => true });
+    const tls = { cert: server.cert, key: server.key };
+    // Nothing but the grace ends them.
+    const listening = await serve(dispatch, { port: 0, tls, grace: 1, requestTimeout: 3_600_000, idleTimeout: 3_600_000 });
+    const began = ["", "16030102"].map((hex) => {
+      const socket = connect(listening.port, "127.0.0.1");
+      socket.on("error", () => undefined).resume();
+      socket.write(Buffer.from(hex, "hex"));
+      return socket;
+    });
+    const ended = began.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+    await Promise.all(began.map((socket) => new Promise<void>((resolve) => socket.once("connect", resolve))));
+    // Connections are taken in the order in which they come: behind this one, those were.
+    const whole = connectTls({ port: listening.port, host: "localhost", ca: ca.pem });
+    await new Promise<void>((resolve) => whole.once("secureConnect", resolve));
+    whole.on("error", () => undefined).resume();
+    await listening.close();
+    await Promise.all(ended);
+  });
+
   test.each<SecureVersion>(["TLSv1.2", "TLSv1.3"])(
     "%s behind a balancer that speaks the PROXY protocol: the client's own address and certificate, or no connection",
     async (version) => {

@@ -21,7 +21,12 @@ export const addServe: AddCommand = (program, { host, result }) => {
       let config = await read();
       const log = openLogger({ level: config.log.level });
       const ended = new AbortController();
-      void host.interrupted.then(() => ended.abort());
+      void host.interrupted.then(() => {
+        ended.abort();
+        host.endWithin(longestEnd(config), (open) =>
+          log.error({ open }, "not everything could be closed in time: it is dropped"),
+        );
+      });
       let reloading = Promise.resolve();
       // A hangup must not end a process that still starts.
       let reload = (): Promise<void> => reloading;
@@ -71,6 +76,18 @@ export const addServe: AddCommand = (program, { host, result }) => {
       await running.stop();
     });
 };
+
+/** What processes in front have beyond the grace of their requests, and what databases, vaults and receivers have to be closed. Milliseconds. */
+const [FRONTS_MS, CLOSING_MS] = [5000, 10_000];
+
+/** How long an end takes at most: services end one after another, and what they hold is closed behind that. */
+function longestEnd(config: ProcessConfig): number {
+  const each = config.services.map((name) => {
+    const { shutdown_timeout, processes } = config[name].server;
+    return shutdown_timeout + (processes === 0 ? 0 : FRONTS_MS);
+  });
+  return each.reduce((sum, ms) => sum + ms, CLOSING_MS);
+}
 
 /** The files of a configuration, and those that it names. */
 function filesOf(config: ProcessConfig, own: readonly string[]): readonly string[] {
