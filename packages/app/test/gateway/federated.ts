@@ -18,6 +18,8 @@ export interface Side {
 /** What two sides need of each other, in this process or another. */
 type Calls = Pick<Side, "org" | "url" | "signed">;
 
+/** Sides that open one after the other, on a busy machine, are of one time. */
+const BEGAN = Date.now();
 const local = ["127.0.0.0/8", "::1"];
 
 interface SideOptions {
@@ -35,6 +37,7 @@ interface SideOptions {
 function rigOptions(org: string, { observe, timeout = "20s", backups, federation, kept }: SideOptions): RigOptions {
   return {
     ...kept,
+    began: BEGAN,
     organizations: [org],
     ...(observe && { observe }),
     settings: {

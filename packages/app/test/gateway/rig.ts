@@ -75,13 +75,15 @@ export interface RigOptions {
   readonly organizations?: readonly string[];
   readonly revocations?: GatewayOptions["revocations"];
   readonly observe?: Hooks["observe"];
+  /** The time at its beginning; now unless said. */
+  readonly began?: number;
   /** Where the audit events go that `settings.audit.archive` lets go. */
   readonly archive?: GatewayOptions["archive"];
 }
 
 /** A gateway over real sockets with mTLS, on the server and the store of this run, with two organisations whose admins are enrolled. */
 export async function openRig(options: RigOptions = {}): Promise<Rig> {
-  const clock = settableClock(Date.now());
+  const clock = settableClock(options.began ?? Date.now());
   const log = openLogger({ level: "silent" });
   const metrics = openMetrics({ prefix: "gateway", version: "test" });
   const store = options.store ?? (await openTestStore());
