@@ -7,26 +7,27 @@ import {
   type TierPolicy,
 } from "@seneschal/governance";
 import { CodedError, checkArgument } from "@seneschal/kernel";
-import type { ColumnSource } from "hyparquet-writer";
+import type { SchemaElement } from "hyparquet";
 import { missingBackEnd } from "../back-end.ts";
 import type { RandomAccess } from "../classify-files/index.ts";
+import { isTextColumn, type ReadStored, readerOf, textColumn } from "./parquet-column.ts";
 import type { RedactedFile, RestoredFile } from "./redacted-file.ts";
 
 /** Cells that are held at once. */
 const MOST_CELLS = 16 << 20;
 
-type ColumnType = "STRING" | "BOOLEAN" | "INT32" | "INT64" | "FLOAT" | "DOUBLE" | "TIMESTAMP";
-
 interface Column {
-  readonly type: ColumnType;
-  readonly cells: unknown[];
+  readonly element: SchemaElement;
+  /** As the file stores them; texts may be texts. */
+  readonly cells: readonly unknown[];
 }
 
 /**
- * Redacts a Parquet file: the cells of its columns with what the column's name says of them, and the names. Columns of numbers, times and truths keep their type unless something in them is redacted, which makes texts of
- * all; types beyond these become texts, times have milliseconds. Statistics are made anew, and what the footer holds beside the schema is left out. Needs the package hyparquet-writer.
+ * Redacts a Parquet file: the cells of its columns with what the column's name says of them, and the names; those that become equal are numbered. A column keeps its type and its values to the bit unless something
+ * in it is redacted, which makes texts of all; INT96 becomes a timestamp in nanoseconds. Statistics and what the footer holds beside the schema are left out. Needs the package hyparquet-writer.
  *
- * Throws `file_invalid` naming the column that cannot be read: lists and structures, bytes that are no text, and whatever `classifyParquet` refuses; `back_end_missing`.
+ * Throws `file_invalid` naming the column that cannot be read: lists and structures, two of one name, bytes that are no text in UTF-8, types that nobody reads (intervals, BSON, geometries, variants) and whatever `classifyParquet`
+ * refuses; `back_end_missing`.
  */
 export async function redactParquet(file: RandomAccess, options: RedactionOptions): Promise<RedactedFile> {
   checkRedactionOptions(options);
@@ -35,20 +36,18 @@ export async function redactParquet(file: RandomAccess, options: RedactionOption
   const count = (redactions: readonly { readonly entity: string }[]): void => {
     for (const { entity } of redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
   };
-  const { textOf } = await import("../classify-files/parquet/read-parquet.ts");
-  const bytes = await rewritten(file, (name, column) => {
-    const redactor = columnRedactor(name, options);
+  const bytes = await rewritten(file, (column, texts) => {
+    const redactor = columnRedactor(column.element.name, options);
     count(redactor.name.redactions);
     let changed = false;
-    const texts = column.cells.map((cell) => {
-      const text = cell === null ? undefined : textOf(cell);
-      if (text === undefined) return null;
+    const cells = texts.map((text) => {
+      if (text === null) return null;
       const done = redactor.redact(text);
       count(done.redactions);
       changed ||= done.text !== text;
       return done.text;
     });
-    return [redactor.name.text, changed ? { type: "STRING", cells: texts } : column];
+    return [redactor.name.text, changed ? { element: textColumn(column.element), cells } : column];
   });
   return { bytes, counts };
 }
@@ -64,58 +63,82 @@ export async function restoreParquet(file: RandomAccess, policy: TierPolicy, key
     restored += done.count;
     return done.text;
   };
-  const bytes = await rewritten(file, (name, { type, cells }) => [
-    back(name),
-    { type, cells: cells.map((cell) => (typeof cell === "string" ? back(cell) : cell)) },
-  ]);
+  const bytes = await rewritten(file, (column, texts) => {
+    const { element, cells } = column;
+    const name = back(element.name);
+    return [name, isTextColumn(element) ? { element, cells: texts.map((text) => text && back(text)) } : { element, cells }];
+  });
   return { bytes, count: restored };
 }
 
-async function rewritten(
-  file: RandomAccess,
-  change: (name: string, column: Column) => readonly [string, Column],
-): Promise<Uint8Array> {
-  const columns = new Map<string, Column>();
-  const { readParquetPages, textOf } = await import("../classify-files/parquet/read-parquet.ts");
+type Change = (column: Column, texts: readonly (string | null)[]) => readonly [string, Column];
+
+async function rewritten(file: RandomAccess, change: Change): Promise<Uint8Array> {
+  const { readParquetPages, readParquetSchema } = await import("../classify-files/parquet/read-parquet.ts");
+  const { columns, records } = await readParquetSchema(file);
+  const open = new Map<string, { readonly element: SchemaElement; readonly read: ReadStored; readonly cells: unknown[] }>();
+  for (const { element, children } of columns) {
+    const { name } = element;
+    if (children.length > 0 || element.num_children !== undefined || element.repetition_type === "REPEATED")
+      refuse(name, "lists and structures are not redacted");
+    if (open.has(name)) refuse(name, "two columns have this name");
+    const read = readerOf(element) ?? refuse(name, "its type is not redacted");
+    open.set(name, { element, read, cells: [] });
+  }
   let total = 0;
-  for await (const { column: name, shape, values, definition } of readParquetPages(file)) {
-    const refuse = (why: string): never => {
-      throw new CodedError("file_invalid", `column ${name}: ${why}`, { column: name });
-    };
-    const element = shape.schemaPath.at(-1)?.element;
-    if (shape.schemaPath.length !== 2 || element?.repetition_type === "REPEATED") refuse("lists and structures are not redacted");
-    const column = columns.get(name) ?? { type: typeOf(element), cells: [] };
-    columns.set(name, column);
-    let next = 0;
+  for await (const { column: name, values, definition } of readParquetPages(file, undefined, true)) {
+    const { cells } = open.get(name) ?? refuse(name, "no such column is in the schema");
     const places = definition.length > 0 ? definition.length : values.length;
     total += places;
-    if (total > MOST_CELLS) refuse("more cells than can be held");
-    for (let place = 0; place < places; place++) {
-      if (definition[place] === 0) {
-        column.cells.push(null);
-        continue;
-      }
-      const value: unknown = values[next++];
-      const text = textOf(value);
-      if (text === undefined || (typeof value === "string" && value.includes("\ufffd"))) refuse("holds bytes that are no text");
-      column.cells.push(column.type === "STRING" ? text : value);
-    }
+    if (total > MOST_CELLS) refuse(name, "more cells than can be held");
+    let next = 0;
+    for (let place = 0; place < places; place++) cells.push(definition[place] === 0 ? null : values[next++]);
   }
-  const { parquetWriteBuffer } = await import("hyparquet-writer").catch(missingBackEnd);
-  const columnData = [...columns].map(([name, column]): ColumnSource => {
-    const [called, { type, cells }] = change(name, column);
-    return { name: called, type, data: cells, nullable: true };
+  const taken = new Set<string>();
+  const changed = [...open].map(([name, { element, read, cells }]): Column => {
+    if (cells.length !== records) refuse(name, "has not as many cells as the file has rows");
+    const texts = cells.map((cell) =>
+      cell === null ? null : (read(cell) ?? refuse(name, "holds bytes that are no text in UTF-8")),
+    );
+    const [called, column] = change(kept(element, cells), texts);
+    return { element: Object.assign({}, column.element, { name: freeName(called, taken) }), cells: column.cells };
   });
-  return new Uint8Array(parquetWriteBuffer({ columnData }));
+  return writtenOut(changed);
 }
 
-/** What a column is written as: what is none of these is a text. */
-function typeOf(
-  element: { readonly type?: string; readonly converted_type?: string; readonly logical_type?: object } | undefined,
-): ColumnType {
-  const { type, converted_type: converted, logical_type: logical } = element ?? {};
-  if (converted?.startsWith("TIMESTAMP") === true || type === "INT96") return "TIMESTAMP";
-  if ((logical as { type?: string } | undefined)?.type === "TIMESTAMP") return "TIMESTAMP";
-  if (converted !== undefined || logical !== undefined) return "STRING";
-  return type === "BOOLEAN" || type === "INT32" || type === "INT64" || type === "FLOAT" || type === "DOUBLE" ? type : "STRING";
+function refuse(column: string, why: string): never {
+  throw new CodedError("file_invalid", `column ${column}: ${why}`, { column });
+}
+
+/** A column as it can be written: INT96, which Parquet has given up, as the timestamp that it is. */
+function kept(element: SchemaElement, cells: readonly unknown[]): Column {
+  if (element.type !== "INT96") return { element, cells };
+  if (cells.some((cell) => cell !== null && BigInt.asIntN(64, cell as bigint) !== cell))
+    refuse(element.name, "holds a time that nanoseconds in 64 bits do not reach");
+  const logical_type = { type: "TIMESTAMP", isAdjustedToUTC: false, unit: "NANOS" } as const;
+  return { element: Object.assign({}, element, { type: "INT64", logical_type }), cells };
+}
+
+/** A name that no column has yet. */
+function freeName(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let n = 2; taken.has(free); n++) free = `${name} ${n}`;
+  taken.add(free);
+  return free;
+}
+
+/** The writer is told how values are stored and the footer what they are, so that they stay to the bit. */
+async function writtenOut(columns: readonly Column[]): Promise<Uint8Array> {
+  const [{ ByteWriter, ParquetWriter }, { storedElement }] = await Promise.all([
+    import("hyparquet-writer").catch(missingBackEnd),
+    import("../classify-files/parquet/decode-page.ts"),
+  ]);
+  const root = { name: "schema", num_children: columns.length };
+  const elements = columns.map(({ element }) => element);
+  const writer = new ByteWriter();
+  const parquet = new ParquetWriter({ writer, schema: [root, ...elements.map(storedElement)], statistics: false });
+  parquet.write({ columnData: columns.map(({ element, cells }) => ({ name: element.name, data: [...cells] })) });
+  parquet.schema = [root, ...elements];
+  parquet.finish();
+  return new Uint8Array(writer.getBuffer());
 }

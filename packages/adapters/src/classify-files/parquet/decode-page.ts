@@ -1,4 +1,4 @@
-import type { DecodedArray, Encoding, PageHeader, SchemaTree } from "hyparquet";
+import type { DecodedArray, Encoding, PageHeader, SchemaElement, SchemaTree } from "hyparquet";
 import { parquetHeader } from "hyparquet/src/column.js";
 import { convert, convertWithDictionary, DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { readDataPage, readDataPageV2 } from "hyparquet/src/datapage.js";
@@ -13,6 +13,8 @@ export interface ColumnShape {
   readonly path: readonly string[];
   readonly schemaPath: readonly SchemaTree[];
   readonly codec: string;
+  /** Values as they are stored, whatever type the column says they are of; INT96 as nanoseconds since 1970. */
+  readonly stored?: boolean;
 }
 
 /** A header with the bytes that it takes itself, and the sizes that it claims checked. */
@@ -102,17 +104,31 @@ export function valuesOf(
 
 type Decoder = Parameters<typeof readDataPage>[2];
 
-function decoderOf({ path, schemaPath, codec }: ColumnShape): Decoder {
+function decoderOf({ path, schemaPath, codec, stored = false }: ColumnShape): Decoder {
   const element = schemaPath.at(-1)?.element;
   if (element?.type === undefined) throw new Error("a column without a type");
-  return {
-    pathInSchema: [...path],
-    schemaPath: [...schemaPath],
-    element,
-    type: element.type,
-    codec: codec as Decoder["codec"],
+  const decoder = { pathInSchema: [...path], schemaPath: [...schemaPath], type: element.type, codec: codec as Decoder["codec"] };
+  if (!stored) {
     // JSON stays text: its leaves are searched as they stand.
-    parsers: { ...DEFAULT_PARSERS, jsonFromBytes: DEFAULT_PARSERS.stringFromBytes },
+    return { ...decoder, element, parsers: { ...DEFAULT_PARSERS, jsonFromBytes: DEFAULT_PARSERS.stringFromBytes } };
+  }
+  // The decoder takes whatever this gives for a time.
+  const timestampFromNanoseconds = ((nanos: bigint) => nanos) as unknown as typeof DEFAULT_PARSERS.timestampFromNanoseconds;
+  return {
+    ...decoder,
+    element: storedElement(element),
+    parsers: { ...DEFAULT_PARSERS, timestampFromNanoseconds },
+    utf8: false,
+  };
+}
+
+/** An element that says nothing of its values but how they are stored. */
+export function storedElement({ name, type, type_length, repetition_type }: SchemaElement): SchemaElement {
+  return {
+    name,
+    ...(type !== undefined && { type }),
+    ...(type_length !== undefined && { type_length }),
+    ...(repetition_type !== undefined && { repetition_type }),
   };
 }
 

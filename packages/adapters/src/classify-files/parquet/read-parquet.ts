@@ -41,8 +41,20 @@ export async function* readParquet(file: RandomAccess, most = Number.POSITIVE_IN
     yield { column, values: textsOf(values), read, records };
 }
 
-/** The same, with values as the file has them. */
-export async function* readParquetPages(file: RandomAccess, most = Number.POSITIVE_INFINITY): AsyncGenerator<ParquetPage> {
+/** What a file says of its columns, and how many rows it has. Throws `file_invalid`. */
+export async function readParquetSchema(
+  file: RandomAccess,
+): Promise<{ readonly columns: readonly SchemaTree[]; readonly records: number }> {
+  const { tree, records } = inspected(await metadataOf(file), file.byteLength);
+  return { columns: tree.children, records };
+}
+
+/** The same, with values as the file has them; `stored`: as {@link ColumnShape} says. */
+export async function* readParquetPages(
+  file: RandomAccess,
+  most = Number.POSITIVE_INFINITY,
+  stored = false,
+): AsyncGenerator<ParquetPage> {
   const metadata = await metadataOf(file);
   const { tree, records } = inspected(metadata, file.byteLength);
   const { groups, each } = sampled(metadata.row_groups, file.byteLength > most ? most : Number.POSITIVE_INFINITY);
@@ -54,7 +66,8 @@ export async function* readParquetPages(file: RandomAccess, most = Number.POSITI
       if (!Array.isArray(meta.path_in_schema)) throw invalid("a column without a path");
       const column = nameOf(meta.path_in_schema);
       try {
-        const shape = { path: meta.path_in_schema, schemaPath: getTreePath(tree, meta.path_in_schema), codec: meta.codec };
+        const path = meta.path_in_schema;
+        const shape = { path, schemaPath: getTreePath(tree, path), codec: meta.codec, stored };
         const from = Number(meta.dictionary_page_offset || meta.data_page_offset);
         const to = from + Number(meta.total_compressed_size);
         if (!(from >= 0 && to >= from && to <= file.byteLength)) throw new RangeError("a column outside the file");
