@@ -17,9 +17,27 @@ export async function readIfThere(host: Host, name: string): Promise<Buffer | un
   }
 }
 
-/** As {@link readBytes}, as UTF-8. */
+/** As {@link readBytes}, as UTF-8; a byte order mark stays. Throws `file_invalid` naming the file for another encoding. */
 export async function readText(host: Host, name: string): Promise<string> {
-  return (await readBytes(host, name)).toString("utf8");
+  const decode = textDecoder(name);
+  return decode(await readBytes(host, name));
+}
+
+/**
+ * Decodes a file's pieces as UTF-8, the last without `goesOn`. Throws `file_invalid` for what is none, and for U+0000, which no text holds and other encodings do: read as UTF-8 nothing would be
+ * found in them.
+ */
+export function textDecoder(name: string): (bytes?: Uint8Array, goesOn?: boolean) => string {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return (bytes, goesOn = false) => {
+    try {
+      const text = decoder.decode(bytes, { stream: goesOn });
+      if (!text.includes("\0")) return text;
+    } catch (error) {
+      throw new CodedError("file_invalid", `${name} is not text in UTF-8`, {}, error);
+    }
+    throw new CodedError("file_invalid", `${name} is not text in UTF-8: it holds U+0000`);
+  };
 }
 
 /** What a file of JSON says. Throws `file_unreadable`, and `file_invalid` for one that is not JSON. */

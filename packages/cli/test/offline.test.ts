@@ -346,6 +346,51 @@ describe("commands that need no server", () => {
     expect((await call("redact", "notes.jsonl", "--out", "third", "--rule", "*=hash")).code).toBe(2);
   });
 
+  it("redact refuses a file in another encoding than UTF-8 by its name, and writes nothing", async () => {
+    const contents: Readonly<Record<string, string>> = {
+      txt: "write to ada@example.org, Strau\u00df\n",
+      csv: "note,n\nada@example.org Strau\u00df,1\n",
+      json: '{"note":"ada@example.org Strau\u00df"}\n',
+      jsonl: '{"n":1}\n{"note":"ada@example.org Strau\u00df"}\n',
+      sse: "data: ada@example.org Strau\u00df\n\n",
+    };
+    const utf32 = (text: string) => Buffer.from(Uint32Array.from(text, (c) => c.codePointAt(0) ?? 0).buffer);
+    const encodings: Readonly<Record<string, (text: string) => Uint8Array>> = {
+      "UTF-16LE": (text) => Buffer.from(text, "utf16le"),
+      "UTF-16LE with its mark": (text) => Buffer.from(`\ufeff${text}`, "utf16le"),
+      "UTF-16BE": (text) => Buffer.from(text, "utf16le").swap16(),
+      "UTF-16BE with its mark": (text) => Buffer.from(`\ufeff${text}`, "utf16le").swap16(),
+      "UTF-32LE": utf32,
+      "UTF-32BE": (text) => utf32(`\ufeff${text}`).swap32(),
+      "Latin-1": (text) => Buffer.from(text, "latin1"),
+      "UTF-8 with a lone surrogate": (text) => Buffer.concat([Buffer.from(text), Buffer.from([0xed, 0xa0, 0x80, 0x0a])]),
+      "UTF-8 that is cut": (text) => Buffer.concat([Buffer.from(text), Buffer.from([0xc3])]),
+    };
+    for (const [ending, text] of Object.entries(contents)) {
+      for (const [encoding, encoded] of Object.entries(encodings)) {
+        await writeFile(join(cwd, `encoded.${ending}`), encoded(text));
+        const { code, host } = await call("redact", `encoded.${ending}`, "--out", "never", "--json");
+        expect([code, host.json()], `${ending} in ${encoding}`).toMatchObject([
+          2,
+          { error: { code: "file_invalid", message: expect.stringContaining(`encoded.${ending} is not text in UTF-8`) } },
+        ]);
+        await expect(readFile(join(cwd, "never"))).rejects.toThrow();
+      }
+      // A byte order mark of UTF-8 is taken everywhere, and stays.
+      await writeFile(join(cwd, `encoded.${ending}`), `\ufeff${text}`);
+      expect((await call("redact", `encoded.${ending}`, "--out", `marked.${ending}`)).code, ending).toBe(0);
+      const marked = text.replace("ada@example.org", "<EMAIL_ADDRESS>");
+      expect(await readFile(join(cwd, `marked.${ending}`), "utf8")).toBe(`\ufeff${marked}`);
+    }
+  });
+
+  it("redact leaves the lines of JSON Lines as they end, and their separators of Unicode in them", async () => {
+    const lines = '{"note":"a\u2028b"}\r\n\n{"note":"ada@example.org"}';
+    await writeFile(join(cwd, "ends.jsonl"), lines);
+    expect((await call("redact", "ends.jsonl", "--out", "ends.hidden")).code).toBe(0);
+    expect(await readFile(join(cwd, "ends.hidden"), "utf8")).toBe(lines.replace("ada@example.org", "<EMAIL_ADDRESS>"));
+  });
+
   it("quota simulate draws a workload as text and as SVG", async () => {
     const { code, text } = await call("quota", "simulate", "load.swf", "--svg", "plot.svg");
     expect(code, text).toBe(0);

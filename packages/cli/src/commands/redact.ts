@@ -4,7 +4,7 @@ import type { RedactionFormat, RedactionRule } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 import { Option } from "commander";
 import type { Host } from "../host.ts";
-import { readBytes, readText } from "../read-file.ts";
+import { readBytes, readText, textDecoder } from "../read-file.ts";
 import type { AddCommand } from "./add-command.ts";
 
 type Format = RedactionFormat | "jsonl" | "parquet" | "xlsx";
@@ -63,12 +63,7 @@ export const addRedact: AddCommand = (program, { host, result }) => {
           return write(done.bytes);
         }
         if (format !== "jsonl") return write(redacted(await wholeFile(host, file), format));
-        const lines = await open(resolve(host.cwd, file)).catch(() => unreadable(file));
-        try {
-          for await (const line of lines.readLines()) await write(`${line.trim() === "" ? line : redacted(line, "json")}\n`);
-        } finally {
-          await lines.close();
-        }
+        for await (const line of linesOf(host, file)) await write(isBlank(line) ? line : redacted(line, "json"));
       });
       const entities = Object.fromEntries([...counts].sort());
       result(
@@ -150,6 +145,32 @@ async function wholeFile(host: Host, file: string): Promise<string> {
   const text = await readText(host, file);
   if (text.length > MOST) throw new CodedError("file_invalid", `${file} is larger than ${MOST >> 20} MiB; JSON Lines may be`);
   return text;
+}
+
+/** The lines of a file, each with its end; a line is at most as long as what is read in one piece. */
+async function* linesOf(host: Host, file: string): AsyncGenerator<string> {
+  const opened = await open(resolve(host.cwd, file)).catch(() => unreadable(file));
+  try {
+    const decode = textDecoder(file);
+    let rest = "";
+    for await (const bytes of opened.createReadStream()) {
+      const text = decode(bytes as Uint8Array, true);
+      if (rest.length + text.length > MOST) throw new CodedError("file_invalid", `${file} has a line longer than ${MOST >> 20} MiB`);
+      if (!text.includes("\n")) rest += text;
+      else {
+        const lines = (rest + text).split(/(?<=\n)/);
+        rest = text.endsWith("\n") ? "" : (lines.pop() ?? "");
+        yield* lines;
+      }
+    }
+    yield rest + decode();
+  } finally {
+    await opened.close();
+  }
+}
+
+function isBlank(line: string): boolean {
+  return line.replace("\ufeff", "").trim() === "";
 }
 
 /** What is wrong with a text is wrong with its file. */

@@ -80,10 +80,10 @@ export function redactJson(text: string, options: RedactionOptions): Redacted {
   return assembled(text, changed, options);
 }
 
-/** What JSON says; `undefined` for what is none. */
+/** What JSON says, behind a byte order mark or not; `undefined` for what is none. */
 export function jsonOf(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    return { value: JSON.parse(text.replace(/^\ufeff/, "")) };
   } catch {
     return undefined;
   }
