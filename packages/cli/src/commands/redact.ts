@@ -155,7 +155,8 @@ async function* linesOf(host: Host, file: string): AsyncGenerator<string> {
     let rest = "";
     for await (const bytes of opened.createReadStream()) {
       const text = decode(bytes as Uint8Array, true);
-      if (rest.length + text.length > MOST) throw new CodedError("file_invalid", `${file} has a line longer than ${MOST >> 20} MiB`);
+      if (rest.length + text.length > MOST)
+        throw new CodedError("file_invalid", `${file} has a line longer than ${MOST >> 20} MiB`);
       if (!text.includes("\n")) rest += text;
       else {
         const lines = (rest + text).split(/(?<=\n)/);

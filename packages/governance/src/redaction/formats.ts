@@ -16,7 +16,8 @@ export function redactAs(format: RedactionFormat, text: string, options: Redacti
   checkRedactionOptions(options);
   checkArgument("format", format, "string");
   checkArgument("text", text, "string");
-  if (text.includes("\0")) throw governanceError("validation_failed", "text: holds U+0000, which no text does", { field: "text" });
+  if (text.includes("\0"))
+    throw governanceError("validation_failed", "text: holds U+0000, which no text does", { field: "text" });
   if (format === "json") return redactJson(text, options);
   if (format === "sse") return redactEvents(text, options);
   return format === "csv" ? redactCsv(text, options) : redact(text, options);

@@ -2,7 +2,7 @@ import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import { checkRedaction, type Piece, type Redacted, type RedactionOptions } from "./redact.ts";
 import { jsonNumber, jsonOf, jsonString, walkJson } from "./redact-json.ts";
-import { assembled, joinedPieces, named, nameLeft, piecesOf, type Written } from "./written-values.ts";
+import { assembled, joinedPieces, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
 
 /** An event of a stream: the offsets of its lines, and of what stands behind `data:` in them. */
 interface StreamEvent {
@@ -172,6 +172,7 @@ function readTexts(text: string, options: RedactionOptions): EventTexts {
   };
   /** Names and numbers that hold nothing, which each event has again. */
   const clean = new Set<string>();
+  const namesOf = namedWithin(options);
   for (const [number, event] of events.entries()) {
     for (const { start, end } of event.other) others.push(piecesOf(text, asItIs(text, start, end), options));
     const lines = event.data.map(({ start, end }) => text.slice(start, end));
@@ -205,17 +206,18 @@ function readTexts(text: string, options: RedactionOptions): EventTexts {
         others.push(pieces);
         return nameLeft(pieces);
       },
-      ({ token, index, name, about, depth, path }) => {
-        const under = named(options, name, about);
+      ({ token, index, name, around, depth, path }) => {
         const start = at(index);
-        if (!token.startsWith('"')) {
-          const number = JSON.stringify([token, name, about]);
+        const string = token.startsWith('"') ? jsonString(token, start) : undefined;
+        const under = namesOf(name, around, string?.value ?? token);
+        if (string === undefined) {
+          const number = JSON.stringify([token, under.hints, under.whole]);
           if (clean.has(number)) return;
           const pieces = jsonNumber(token, start, start + token.length, under);
           if (pieces.length === 0) clean.add(number);
           others.push(pieces);
-        } else if (under.whole !== undefined || depth > MOST_DEEP) others.push(piecesOf(text, jsonString(token, start), under));
-        else add(JSON.stringify([event.name, placeOf(path(), json.value)]), under, number, jsonString(token, start));
+        } else if (under.whole !== undefined || depth > MOST_DEEP) others.push(piecesOf(text, string, under));
+        else add(JSON.stringify([event.name, placeOf(path(), json.value)]), under, number, string);
       },
     );
   }

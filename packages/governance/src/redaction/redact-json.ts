@@ -1,6 +1,6 @@
 import { governanceError } from "../errors.ts";
 import { BARE, checkRedaction, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
-import { assembled, named, nameLeft, piecesOf, type Written } from "./written-values.ts";
+import { type Around, assembled, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
 
 const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/g;
 
@@ -8,28 +8,68 @@ const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/g;
 export interface JsonLeaf {
   readonly token: string;
   readonly index: number;
-  /** Of the member that it is the value of, and of the one around that. */
+  /** Of the member that it is the value of. */
   readonly name: string;
-  readonly about: string;
+  /** Names of the members around that; of a list's own first. */
+  readonly around: Around | undefined;
   /** How many objects and lists it stands in. */
   readonly depth: number;
+  /** Where the innermost of them begins. */
+  readonly inside: number;
   /** Members and places in lists from the outermost on. */
   path(): readonly string[];
 }
 
+type NameOf = (token: string, index: number) => string;
+
+/** An object that names its value by another of its members: `{"name": "ssn", "value": "..."}`. */
+const NAMING = /^(?:name|key|field|label|attribute|property|column|header|code)$/i;
+const VALUE = /^values?(?:[A-Z_].*)?$|^val$/i;
+const LONGEST_NAME = 64;
+
 /** Walks JSON that is known to be some. `name` says what is left of the name of a member. */
-export function walkJson(text: string, name: (token: string, index: number) => string, leaf: (leaf: JsonLeaf) => void): void {
-  /** The member that each open object or list is the value of, and where in it we are. */
-  const around: { readonly name: string; readonly object: boolean; key: string; place: number }[] = [];
+export function walkJson(text: string, name: NameOf, leaf: (leaf: JsonLeaf) => void): void {
+  const called = new Map<number, string>();
+  walk(
+    text,
+    (token) => JSON.parse(token) as string,
+    ({ token, name, inside }) => {
+      if (!token.startsWith('"') || token.length > LONGEST_NAME || !NAMING.test(name) || called.has(inside)) return;
+      const said = JSON.parse(token) as string;
+      // A marker is none, so that the name is the same the second time.
+      if (!/[<>*@]/.test(said)) called.set(inside, said);
+    },
+    () => undefined,
+  );
+  walk(text, name, leaf, (key, inside) => (VALUE.test(key) ? called.get(inside) : undefined));
+}
+
+function walk(
+  text: string,
+  name: NameOf,
+  leaf: (leaf: JsonLeaf) => void,
+  calledIn: (key: string, inside: number) => string | undefined,
+): void {
+  /** The member that each open object or list is the value of, the names around what stands in it, and where in it we are. */
+  const open: {
+    readonly name: string;
+    readonly around: Around | undefined;
+    readonly object: boolean;
+    readonly start: number;
+    key: string;
+    place: number;
+  }[] = [];
   let current = "";
   let isName = false;
   for (const { 0: token, index } of text.matchAll(JSON_TOKEN)) {
-    const inside = around[around.length - 1];
+    const inside = open[open.length - 1];
     if (token === "{" || token === "[") {
-      around.push({ name: current, object: token === "{", key: "0", place: 0 });
+      // A list in a list, and an object in one, has the list's name, which is around already.
+      const around = inside?.object === false || current === "" ? inside?.around : { name: current, outer: inside?.around };
+      open.push({ name: current, around, object: token === "{", start: index, key: "0", place: 0 });
       isName = token === "{";
     } else if (token === "}" || token === "]") {
-      current = around.pop()?.name ?? "";
+      current = open.pop()?.name ?? "";
       isName = false;
     } else if (token === ",") {
       isName = inside?.object === true;
@@ -40,15 +80,17 @@ export function walkJson(text: string, name: (token: string, index: number) => s
     } else if (token === ":") isName = false;
     else if (isName && token.startsWith('"')) {
       current = name(token, index);
+      current = calledIn(current, inside?.start ?? 0) ?? current;
       if (inside !== undefined) inside.key = JSON.parse(token) as string;
     } else
       leaf({
         token,
         index,
         name: current,
-        about: inside?.name ?? "",
-        depth: around.length,
-        path: () => around.map(({ key }) => key),
+        around: inside?.around,
+        depth: open.length,
+        inside: inside?.start ?? 0,
+        path: () => open.map(({ key }) => key),
       });
   }
 }
@@ -61,6 +103,7 @@ export function redactJson(text: string, options: RedactionOptions): Redacted {
   checkRedaction(text, options);
   if (jsonOf(text) === undefined) throw governanceError("validation_failed", "text: no JSON", { field: "text" });
   const changed: (readonly Piece[])[] = [];
+  const under = namedWithin(options);
   walkJson(
     text,
     (token, index) => {
@@ -68,13 +111,10 @@ export function redactJson(text: string, options: RedactionOptions): Redacted {
       changed.push(pieces);
       return nameLeft(pieces);
     },
-    ({ token, index, name, about }) => {
-      const under = named(options, name, about);
-      changed.push(
-        token.startsWith('"')
-          ? piecesOf(text, jsonString(token, index), under)
-          : jsonNumber(token, index, index + token.length, under),
-      );
+    ({ token, index, name, around }) => {
+      const string = token.startsWith('"') ? jsonString(token, index) : undefined;
+      const given = under(name, around, string?.value ?? token);
+      changed.push(string === undefined ? jsonNumber(token, index, index + token.length, given) : piecesOf(text, string, given));
     },
   );
   return assembled(text, changed, options);
@@ -102,11 +142,25 @@ export function jsonString(token: string, index: number): Written {
   return { value, at: (i) => starts[i] ?? index + token.length - 1, write };
 }
 
-/** A number is redacted as a whole: a part of it would be another number. */
+/** A number is redacted as a whole: a part of it would be another number. It is read as it stands and as the digits that it means. */
 export function jsonNumber(token: string, start: number, end: number, options: RedactionOptions): readonly Piece[] {
-  const found = redactedPieces(token, options).find((piece) => piece.entity !== undefined);
+  const foundIn = (digits: string) => redactedPieces(digits, options).find((piece) => piece.entity !== undefined);
+  const found = foundIn(token) ?? foundIn(digitsOf(token));
   if (found?.entity === undefined) return [];
   const pieces = redactedPieces(token, Object.assign({}, options, { whole: found.entity }), () => BARE + token);
   const text = JSON.stringify(pieces.map((piece) => piece.text).join(""));
   return [{ start, end, text, entity: found.entity, operator: found.operator ?? "replace" }];
+}
+
+/** Digits of numbers that anybody would call a number of something. */
+const MOST_DIGITS = 40;
+
+/** `4.111E3` and `4111.0` as `4111`; empty for what has no other digits. */
+function digitsOf(token: string): string {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
+  const point = whole.length + Number(exponent);
+  const digits = whole + fraction;
+  if (digits === token || !(point > 0 && point <= MOST_DIGITS)) return "";
+  const rest = digits.slice(point).replace(/0+$/, "");
+  return `${sign}${digits.slice(0, point).padEnd(point, "0")}${rest === "" ? "" : `.${rest}`}`;
 }

@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import { termOf } from "../classification/lexicon.ts";
+import { type LexiconTerm, termOf } from "../classification/lexicon.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
 import {
   checkRedaction,
@@ -101,6 +101,50 @@ export function named(options: RedactionOptions, name: string, about: string): R
   if (name === "") return options;
   const term = termOf(name, about);
   return Object.assign({}, options, { hints: [wordsOf(name).join(" ")] }, term === undefined ? {} : { whole: term.entity });
+}
+
+/** Names around a name, the innermost first. */
+export interface Around {
+  readonly name: string;
+  readonly outer: Around | undefined;
+}
+
+/** Names further out say nothing. */
+const MOST_AROUND = 32;
+
+/**
+ * What names say of values that stand in objects and lists: their own name or, where it says nothing, the innermost around it that does and whose values look like this one; that one is
+ * context too.
+ */
+export function namedWithin(
+  options: RedactionOptions,
+): (name: string, around: Around | undefined, value: string) => RedactionOptions {
+  type Place = { readonly under: RedactionOptions; readonly outer: LexiconTerm | undefined };
+  const places = new Map<Around | undefined, Map<string, Place>>();
+  /** What each name around says, with its words: many values stand below it. */
+  const said = new Map<Around, { readonly term: LexiconTerm | undefined; readonly words: string }>();
+  const saidBy = (around: Around) => {
+    const known = said.get(around) ?? { term: termOf(around.name, around.outer?.name), words: wordsOf(around.name).join(" ") };
+    said.set(around, known);
+    return known;
+  };
+  const placeOf = (name: string, around: Around | undefined): Place => {
+    const under = named(options, name, around?.name ?? "");
+    if (under.whole !== undefined) return { under, outer: undefined };
+    let at = around;
+    for (let i = 1; at !== undefined && saidBy(at).term === undefined; i++) at = i < MOST_AROUND ? at.outer : undefined;
+    if (at === undefined) return { under, outer: undefined };
+    const { term, words } = saidBy(at);
+    return { under: Object.assign({}, under, { hints: [...(under.hints ?? []), words] }), outer: term };
+  };
+  return (name, around, value) => {
+    const names = places.get(around) ?? new Map<string, Place>();
+    places.set(around, names);
+    const place = names.get(name) ?? placeOf(name, around);
+    names.set(name, place);
+    const { under, outer } = place;
+    return outer === undefined || outer.value?.test(value) === false ? under : Object.assign({}, under, { whole: outer.entity });
+  };
 }
 
 /** What is left of a name names the values below it, so that it does so the second time too. */
