@@ -66,7 +66,7 @@ export interface AgentReport {
  * ```ts
  * import { emptyState, judgeReport } from "@seneschal/quota";
  * const agent = { id: "agent-1", org: "", roles: ["agent"] };
- * console.log(judgeReport(emptyState(), agent, undefined, { to: "completed", keyed: false })); // move: it is refused as what does not exist
+ * console.log(judgeReport(emptyState(), agent, undefined, { to: "completed", keyed: false })); // move
  * ```
  */
 export function judgeReport(

@@ -114,10 +114,7 @@ const resources: Readonly<Record<string, string>> = {
 };
 
 /** The operation as S3 logs name it: `REST.PUT.OBJECT`, `REST.COPY.PART`, `REST.GET.BUCKETPOLICY`. */
-export function loggedAs(
-  method: string,
-  { operation, understood, key }: Pick<Accessed, "operation" | "understood" | "key">,
-): string {
+function loggedAs(method: string, { operation, understood, key }: Pick<Accessed, "operation" | "understood" | "key">): string {
   if (operation !== undefined) return operation;
   const { asks = [], on = key === "" ? "bucket" : "object" } = understood?.operation ?? {};
   const verb = asks.includes("x-amz-copy-source") ? "COPY" : method;

@@ -130,7 +130,7 @@ function textsOf(values: DecodedArray): string[] {
 }
 
 /** A value as a text; `undefined` for bytes and what is made of several. */
-export function textOf(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
   return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ? String(value) : undefined;
