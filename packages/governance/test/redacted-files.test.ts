@@ -58,6 +58,14 @@ describe("the header of a CSV is found", () => {
     expect(redacted("csv", given).replaceAll(/<[A-Z_]+>, 2/g, "1, 2")).toContain(wanted.slice(0, -5)),
   );
 
+  test("and what stands behind a closing quotation mark is read too, and one that is not closed refused", () => {
+    expect(redacted("csv", 'note,n\n"to "ada@example.org,1\n"4111 1111 "1111 1111,2\n')).toBe(
+      'note,n\n"to "<EMAIL_ADDRESS>,1\n"<CREDIT_CARD>"<CREDIT_CARD>,2\n',
+    );
+    for (const text of ['id,ssn\n"1,2\n3,536226728\n', '"', 'a,"b""'])
+      expect(() => redacted("csv", text)).toThrow("text: a quotation mark is not closed");
+  });
+
   test("and no row behind it names anything", () => {
     const text = "type,amount,note\nrent,1,x\nssn,2,y\nemail,3,password\nrent,4,z\n";
     expect(redacted("csv", text)).toBe(text);

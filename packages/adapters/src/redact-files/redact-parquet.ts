@@ -137,8 +137,8 @@ async function writtenOut(columns: readonly Column[]): Promise<Uint8Array> {
   const elements = columns.map(({ element }) => element);
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({ writer, schema: [root, ...elements.map(storedElement)], statistics: false });
-  parquet.write({ columnData: columns.map(({ element, cells }) => ({ name: element.name, data: [...cells] })) });
+  await parquet.write({ columnData: columns.map(({ element, cells }) => ({ name: element.name, data: [...cells] })) });
   parquet.schema = [root, ...elements];
-  parquet.finish();
+  await parquet.finish();
   return new Uint8Array(writer.getBuffer());
 }

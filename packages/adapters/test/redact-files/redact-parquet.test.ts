@@ -1,6 +1,6 @@
 import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type RedactionRule, redactionKeys } from "@seneschal/governance";
 import { parquetMetadata, parquetReadObjects, type SchemaElement } from "hyparquet";
-import { parquetWriteBuffer } from "hyparquet-writer";
+import { ByteWriter, ParquetWriter, parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { nodeCrypto } from "../../src/node-crypto/index.ts";
 import { redactParquet, restoreParquet } from "../../src/redact-files/index.ts";
@@ -165,6 +165,7 @@ const TYPES: readonly (readonly [Partial<SchemaElement>, readonly unknown[], str
     "-123456789012345678.90",
   ],
   [{ type: "BYTE_ARRAY" }, [utf8("plain")], "plain"],
+  [{ type: "BYTE_ARRAY", logical_type: { type: "JSON" } }, [utf8('{"a":1}')], '{"a":1}'],
   [{ type: "BYTE_ARRAY", converted_type: "ENUM", logical_type: { type: "ENUM" } }, [utf8("plain")], "plain"],
   [
     { type: "FIXED_LEN_BYTE_ARRAY", type_length: 16, logical_type: { type: "UUID" } },
@@ -196,6 +197,27 @@ test("what is redacted is what a reader would see of it, with all its digits", a
     expect(await rowsOf(bytes), reads).not.toEqual(await rowsOf(file));
     expect((await rowsOf(back.bytes))[0], JSON.stringify(element)).toEqual({ password: reads });
   }
+});
+
+test("INT96, in which old writers keep times, becomes the timestamp that it is", async () => {
+  const writer = new ByteWriter();
+  const root = { name: "root", num_children: 1 };
+  const int96 = { name: "c", type: "INT96", repetition_type: "OPTIONAL" } as const;
+  const parquet = new ParquetWriter({
+    writer,
+    schema: [root, { ...int96, type: "FIXED_LEN_BYTE_ARRAY", type_length: 12 }],
+    statistics: false,
+  });
+  // Nanoseconds of the day, then its Julian number: 2024-01-01T00:00:00.000000001.
+  const stored = new Uint8Array(12);
+  new DataView(stored.buffer).setBigInt64(0, 1n, true);
+  new DataView(stored.buffer).setInt32(8, 19723 + 2440588, true);
+  await parquet.write({ columnData: [{ name: "c", data: [stored, null] }] });
+  parquet.schema = [root, int96];
+  await parquet.finish();
+  const { bytes } = await redactParquet(access(new Uint8Array(writer.getBuffer())), optionsOf());
+  expect(elementsOf(bytes)).toMatchObject([{ type: "INT64", logical_type: { ...TIMESTAMP, unit: "NANOS" } }]);
+  expect(await rowsOf(bytes)).toEqual([{ c: new Date("2024-01-01T00:00:00Z") }, { c: null }]);
 });
 
 test("a column that has fewer cells than the file has rows is refused", async () => {

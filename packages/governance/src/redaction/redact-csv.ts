@@ -1,8 +1,17 @@
 import { termOf } from "../classification/lexicon.ts";
+import { governanceError } from "../errors.ts";
 import { checkRedaction, type Piece, type Redacted, type RedactionOptions } from "./redact.ts";
-import { assembled, named, nameLeft, piecesOf, type Written } from "./written-values.ts";
+import { assembled, joinedPieces, named, nameLeft, type Written } from "./written-values.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"];
+/** What stands between quotation marks, and what stands behind them, which some readers take for a part of it. */
+interface Field {
+  readonly parts: readonly Written[];
+  readonly end: number;
+}
+
+type Row = readonly Field[];
+
 /** The delimiter is in so many first lines. */
 const HEAD = 20;
 
@@ -10,7 +19,7 @@ const HEAD = 20;
  * Redacts CSV (RFC 4180; comma, semicolon, tab or bar, or what `sep=` says): every field, with the name of its column. Quotation marks, separators and line ends stay as they are.
  *
  * The header may stand behind a byte order mark, `sep=`, empty lines and titles: of the rows up to the first one that is as wide as the table, each that says something in more than one field names its columns, a later one
- * over an earlier one unless only the earlier says what they hold.
+ * over an earlier one unless only the earlier says what they hold. Throws as {@link redact}, and `validation_failed` for a quotation mark that is not closed.
  */
 export function redactCsv(text: string, options: RedactionOptions): Redacted {
   checkRedaction(text, options);
@@ -24,8 +33,9 @@ export function redactCsv(text: string, options: RedactionOptions): Redacted {
   const changed: (readonly Piece[])[] = [];
   for (const [row, fields] of rows.entries()) {
     const isName = row === header || (row < header && (isFilled(fields) || width === 1 || (row === 0 && isList(rows))));
-    for (const [column, written] of fields.entries()) {
-      const pieces = piecesOf(text, written, columns[column] ?? options);
+    for (const [column, { parts }] of fields.entries()) {
+      const joined = parts.map((written) => ({ written, alone: false }));
+      const pieces = joinedPieces(text, joined, columns[column] ?? options);
       changed.push(pieces);
       const name = isName ? nameLeft(pieces) : "";
       if (name.trim() === "" || (termOf(name) === undefined && termOf(names[column] ?? "") !== undefined)) continue;
@@ -50,7 +60,7 @@ function delimiterOf(text: string): string {
  * How wide the table is: as wide as the rows are that hold most fields together. And the first row so wide that says something in more than one field; in a table of one column the first with a
  * row right behind it.
  */
-function headerOf(rows: readonly (readonly Written[])[]): { readonly header: number; readonly width: number } {
+function headerOf(rows: readonly Row[]): { readonly header: number; readonly width: number } {
   const held = new Map<number, number>();
   for (const { length } of rows) if (length > 1) held.set(length, (held.get(length) ?? 0) + length);
   const width = [...held].reduce((most, next) => (next[1] > most[1] ? next : most), [1, 0])[0];
@@ -63,24 +73,28 @@ function headerOf(rows: readonly (readonly Written[])[]): { readonly header: num
 }
 
 /** Begins as a list, one value to a line, does. */
-function isList([first, second]: readonly (readonly Written[])[]): boolean {
+function isList([first, second]: readonly Row[]): boolean {
   return first?.length === 1 && second?.length === 1 && !isEmpty(second);
 }
 
-function isEmpty(fields: readonly Written[]): boolean {
-  return fields.every(({ value }) => value.trim() === "");
+function isEmpty(fields: Row): boolean {
+  return !fields.some(saysSomething);
 }
 
-function isFilled(fields: readonly Written[]): boolean {
-  return fields.filter(({ value }) => value.trim() !== "").length > 1;
+function isFilled(fields: Row): boolean {
+  return fields.filter(saysSomething).length > 1;
 }
 
-function rowsOf(text: string, from: number, delimiter: string): readonly (readonly Written[])[] {
-  let row: Written[] = [];
+function saysSomething({ parts }: Field): boolean {
+  return parts.some(({ value }) => value.trim() !== "");
+}
+
+function rowsOf(text: string, from: number, delimiter: string): readonly Row[] {
+  let row: Field[] = [];
   const rows = [row];
   for (let at = from; at <= text.length; ) {
     const field = csvField(text, at, delimiter);
-    row.push(field.written);
+    row.push(field);
     at = field.end;
     if (at >= text.length) break;
     if (text[at] === delimiter) at++;
@@ -93,12 +107,13 @@ function rowsOf(text: string, from: number, delimiter: string): readonly (readon
   return rows;
 }
 
-function csvField(text: string, from: number, delimiter: string): { readonly written: Written; readonly end: number } {
-  if (text[from] !== '"') {
-    let end = from;
+function csvField(text: string, from: number, delimiter: string): Field {
+  const plainFrom = (start: number): Field => {
+    let end = start;
     while (end < text.length && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") end++;
-    return { written: { value: text.slice(from, end), at: (i) => from + i, write: (value) => value }, end };
-  }
+    return { parts: [{ value: text.slice(start, end), at: (i) => start + i, write: (value) => value }], end };
+  };
+  if (text[from] !== '"') return plainFrom(from);
   const starts: number[] = [];
   let value = "";
   let at = from + 1;
@@ -107,7 +122,9 @@ function csvField(text: string, from: number, delimiter: string): { readonly wri
     value += text[at];
     at += text[at] === '"' ? 2 : 1;
   }
-  let end = Math.min(at + 1, text.length);
-  while (end < text.length && text[end] !== delimiter && text[end] !== "\n" && text[end] !== "\r") end++;
-  return { written: { value, at: (i) => starts[i] ?? at, write: (said) => said.replaceAll('"', '""') }, end };
+  // Readers differ on what would be in it.
+  if (at >= text.length) throw governanceError("validation_failed", "text: a quotation mark is not closed", { field: "text" });
+  const { parts, end } = plainFrom(at + 1);
+  const quoted: Written = { value, at: (i) => starts[i] ?? at, write: (said) => said.replaceAll('"', '""') };
+  return { parts: end === at + 1 ? [quoted] : [quoted, ...parts], end };
 }
