@@ -1,9 +1,27 @@
 import { checkArgument } from "@seneschal/kernel";
+import { termOf } from "../classification/lexicon.ts";
+import { wordsOf } from "../classification/names/words-of.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
-import { checkRedaction, type Piece, type RedactionOptions, redactedPieces, restore } from "./redact.ts";
+import { knownValues, plainNumber } from "./known-values.ts";
+import { BARE, checkRedaction, type Piece, type RedactionOptions, redactedPieces, restore } from "./redact.ts";
 import type { RedactionKeys } from "./redaction-keys.ts";
-import { assembled, joinedPieces, named, nameLeft } from "./written-values.ts";
+import { redactionRuleFor } from "./rules.ts";
+import { type Cell, cellAround, cellsOf, headsOf } from "./workbook-cells.ts";
+import {
+  COPIES,
+  copyAround,
+  formInstead,
+  groupsOf,
+  isAgreedName,
+  isForeign,
+  isFormula,
+  isHeaderOrFooter,
+  placeOf,
+  readWith,
+  rootOf,
+} from "./workbook-places.ts";
+import { assembled, joinedPieces, nameLeft, type Written } from "./written-values.ts";
 import { type XmlElement, type XmlText, xmlTexts } from "./xml-texts.ts";
 
 /** The parts of an Office Open XML package (ECMA-376) that are XML, by their names. */
@@ -15,92 +33,156 @@ export interface RedactedWorkbook {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** Attributes that name things by agreement, and show nothing. */
-const AGREED =
-  /^(?:xmlns(?::.*)?|.*:uid|uid|uri|Id|Type|ContentType|PartName|Extension|Requires|(?:mc:)?Ignorable|typeface|r:(?:id|embed|link))$/;
-/** Short numbers and places of cells, which most attributes are. */
-const SHORT = /^(?:-?\d{1,6}(?:\.\d{1,6})?|\$?[A-Z]{1,3}\$?\d{1,7}(?::\$?[A-Z]{1,3}\$?\d{1,7})?)$/;
-const GUID = /^\{[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}$/;
-/** What runs of one text stand in. */
-const RUNS_IN: ReadonlySet<string> = new Set(["si", "is", "text", "p"]);
-
-/** A cell that shows something. */
-interface Cell {
-  readonly element: XmlElement;
+/** A part as it was read. */
+interface Part {
+  readonly name: string;
+  readonly xml: string;
+  readonly root: string;
   readonly texts: readonly XmlText[];
-  readonly kind: "text" | "number" | "shared";
-  readonly column: string;
-  readonly row: number;
+  readonly cells: readonly Cell[];
 }
 
 /**
- * Redacts the parts of a workbook (`.xlsx`): cells with what their column's first one says of them, texts that cells share, formulas, what formulas gave, comments, headers and footers, names of sheets and ranges, properties, and
- * every other text and attribute of every part. Texts that are cut into runs are read as one. A number or date that is redacted becomes a text. Comments of XML itself and processing instructions, which nobody is shown, are taken out.
+ * Redacts the parts of a workbook (`.xlsx`): cells with what the heads of their column say of them, texts that cells share, formulas, comments, headers and footers, names of sheets and ranges, properties, and every other text and attribute of every part. Texts that are cut into runs
+ * are read as one. What is hidden in a cell is hidden wherever else it stands in the workbook. A number or date that is redacted becomes a text, and a formula whose cell or text is redacted is taken out. So are copies of cells in charts, filters, scenarios and links to other workbooks, comments of
+ * XML itself and processing instructions.
  *
- * Throws `validation_failed`, naming the part, for what is no XML that every reader takes for the same, and for caches of pivot tables, whose numbers cannot become texts.
+ * Throws `validation_failed`, naming the part, for what is no XML that every reader takes for the same, for copies of data that cannot be redacted (pivot tables, logs of revisions, rich data), and for a value in a name that other parts go by.
  */
 export function redactWorkbook(parts: WorkbookParts, options: RedactionOptions): RedactedWorkbook {
   checkRedaction("", options);
   checkArgument("parts", parts, "object");
+  const read = [...parts].map(([name, xml]): Part => {
+    if (COPIES.test(name)) refuse(name, "is a copy of data that is not redacted: take out what it belongs to");
+    const texts = [...xmlTexts(name, xml)];
+    const root = rootOf(texts)?.name ?? "";
+    return { name, xml, root, texts, cells: root === "worksheet" ? cellsOf(texts) : [] };
+  });
+  const shared = read.find(({ root }) => root === "sst");
+  const strings = stringsOf(shared?.texts ?? []);
+  const most = shared?.xml.match(/<(?:[^\s<>/!?:]+:)?si[\s/>]/g)?.length ?? 0;
+  const stringOf = (part: string, cell: Cell) => {
+    if (cell.kind !== "shared") return undefined;
+    const index = cell.texts
+      .map(({ value }) => value)
+      .join("")
+      .trim();
+    if (index === "" && cell.texts.length === 0) return undefined;
+    if (!/^\d{1,9}$/.test(index) || Number(index) >= most) refuse(part, "a cell shows a shared text that is not there");
+    return strings.get(Number(index));
+  };
+  const says = (part: string, cell: Cell): string =>
+    cell.kind === "shared" ? (stringOf(part, cell)?.text ?? "") : cell.texts.map(({ value }) => value).join("");
+
+  const first = new Reading(options);
+  /** What is above a cell, or above the cells that show a shared text. */
+  const under = new Map<XmlElement, readonly string[]>();
+  const hidden = new Map<string, string>();
+  for (const { name, texts, cells } of read) {
+    const heads = headsOf(cells, texts, (cell) => nameLeft(redactedPieces(says(name, cell), options)));
+    for (const cell of cells) {
+      const names = heads.get(cell.element) ?? [];
+      under.set(cell.element, names);
+      const string = stringOf(name, cell)?.element;
+      if (string !== undefined) under.set(string, [...new Set([...(under.get(string) ?? []), ...names])]);
+      for (const [value, entity] of first.hiddenIn(says(name, cell), names, cell.kind === "number")) hidden.set(value, entity);
+    }
+  }
+  const known = hidden.size === 0 ? {} : { known: knownValues(hidden) };
+  const reading = new Reading(Object.assign({}, options, known));
+  /** What is hidden in cells, and nothing else. */
+  const elsewhere = new Reading(Object.assign({}, options, known, { recognisers: [] }));
+  const kept = new Reading({ ...options, rules: options.rules.filter(({ operator }) => operator === "keep") });
+
+  const holdsValue = (name: string): boolean =>
+    [name, name.replaceAll(/\.(?:xml|rels|vml)$/gi, "")].some(
+      (read) => kept.isHidden(read, []) || (!isAgreedName(read) && reading.isHidden(read, [])),
+    );
+  const sheets = sheetsOf(read, reading);
+
   const counts = new Map<string, number>();
-  const read = new Map<string, readonly XmlText[]>();
-  for (const [part, xml] of parts) {
-    if (/pivotCache/i.test(part))
-      throw governanceError("validation_failed", `${part}: is a copy of data that is not redacted: take the pivot table out`, {
-        field: part,
-      });
-    read.set(part, [...xmlTexts(part, xml)]);
-  }
-  const shared = [...read].find(([, texts]) => rootOf(texts) === "sst")?.[1] ?? [];
-  const strings = stringsOf(shared);
-  /** What the columns of the cells say that show a shared text. */
-  const shownUnder = new Map<XmlElement, Set<string>>();
-  const headers = new Map<XmlText, string>();
-  const cellOf = new Map<XmlText, Cell>();
-  for (const texts of read.values()) {
-    if (rootOf(texts) !== "worksheet") continue;
-    const own = cellsOf(texts);
-    const first = Math.min(...own.map(({ row }) => row));
-    const names = new Map<string, string>();
-    const saysOf = ({ kind, texts: of }: Cell): string =>
-      kind === "shared" ? (strings.get(Number(of[0]?.value))?.text ?? "") : of.map(({ value }) => value).join("");
-    for (const cell of own) if (cell.row === first) names.set(cell.column, nameLeft(redactedPieces(saysOf(cell), options)));
-    for (const cell of own) {
-      const name = cell.row === first ? "" : (names.get(cell.column) ?? "");
-      for (const text of cell.texts) {
-        headers.set(text, name);
-        cellOf.set(text, cell);
-      }
-      const string = cell.kind === "shared" ? strings.get(Number(cell.texts[0]?.value)) : undefined;
-      if (string !== undefined) shownUnder.set(string.element, (shownUnder.get(string.element) ?? new Set()).add(name));
-    }
-  }
   const done = new Map<string, string>();
-  for (const [part, texts] of read) {
-    const xml = parts.get(part) ?? "";
+  let withoutFormula = false;
+  for (const part of read) {
+    const { name, xml, root, texts, cells } = part;
+    if (holdsValue(name)) refuse(name, "its name holds a value");
     const pieces: Piece[] = [];
-    for (const { start, end, unshown } of texts) if (unshown) pieces.push({ start, end, text: "" });
-    for (const group of groupsOf(texts.filter(({ unshown }) => !unshown))) {
-      const cell = cellOf.get(group[0] as XmlText);
-      if (cell?.kind === "shared" || (group[0]?.attribute !== undefined && isAgreed(group[0]))) continue;
-      const within = runsOf(group[0] as XmlText);
-      const under = [...(shownUnder.get(within as XmlElement) ?? [headers.get(group[0] as XmlText) ?? ""])];
-      const told = under.map((name) => named(options, name, "")).reduce((a, b) => (a.whole === undefined ? b : a));
-      if (cell?.kind === "number") pieces.push(...numberPieces(cell, group, told));
-      else
-        pieces.push(
-          ...joinedPieces(
-            xml,
-            group.map((written) => ({ written, alone: !written.goesOn })),
-            told,
-          ),
-        );
+    const gone = new Map<number, number>();
+    const takeOut = ({ start, end }: XmlElement): void => {
+      gone.set(start, Math.max(end, gone.get(start) ?? 0));
+    };
+    const formulas = formulasToHide(cells, (cell) => {
+      const names = under.get(cell.element) ?? [];
+      const formula = sheets.in(joinedValue(cell.formulaTexts));
+      return (
+        reading.isHidden(says(name, cell), names, cell.kind === "number") ||
+        [formula, literalsOf(formula)].some((text) => reading.isHidden(text, names))
+      );
+    });
+    if (formulas.length > 0) withoutFormula = true;
+    for (const formula of formulas) takeOut(formula);
+    for (const text of texts) {
+      const copy = copyAround(root, text);
+      if (copy !== undefined) takeOut(copy);
+      if (text.unshown) pieces.push({ start: text.start, end: text.end, text: "" });
     }
-    const changed = pieces.filter(({ start, end, text }) => xml.slice(start, end) !== text).sort((a, b) => a.start - b.start);
+    const cellOf = new Map(cells.map((cell) => [cell.element, cell]));
+    for (const group of groupsOf(texts.filter(({ unshown }) => !unshown))) {
+      const text = group[0] as XmlText;
+      const place = placeOf(name, root, text);
+      if (place === "form") continue;
+      if (place === "fixed") {
+        if (holdsValue(text.value))
+          refuse(name, `${text.attribute} holds a value, and other parts go by it`);
+        continue;
+      }
+      const around = cells.length === 0 ? undefined : cellAround(text);
+      const cell = around === undefined ? undefined : cellOf.get(around);
+      const isValue = cell !== undefined && text.attribute === undefined && cell.texts.includes(text);
+      if (isValue && cell.kind === "shared") continue;
+      if (cell?.formulaTexts.includes(text)) {
+        const formula = joinedValue(group);
+        if (sheets.in(formula) !== formula) pieces.push(...insteadOf(group, sheets.in(formula)));
+        continue;
+      }
+      const sheetName = sheets.names.get(text);
+      if (sheetName !== undefined) {
+        pieces.push(sheetName);
+        continue;
+      }
+      const names =
+        around === undefined ? namesAt(part, text, under) : text.attribute === undefined ? (under.get(around) ?? []) : [];
+      const value = joinedValue(group);
+      if (place === "font") {
+        if (elsewhere.isHidden(value, [])) pieces.push(...joinedPieces(xml, asParts(group), elsewhere.told([])));
+        continue;
+      }
+      if (place === "word") {
+        if (first.isHidden(value, names)) pieces.push(...joinedPieces(xml, asParts(group), first.told(names)));
+        continue;
+      }
+      if (!reading.isHidden(value, names, isValue && cell.kind === "number") && !isFormula(text) && !isHeaderOrFooter(text))
+        continue;
+      if (isValue && cell.kind === "number") pieces.push(...numberPieces(cell, group, reading.told(names)));
+      else if (isFormula(text)) pieces.push(...formulaPieces(xml, group, reading, sheets));
+      else if (isHeaderOrFooter(text)) pieces.push(...headerPieces(xml, group, reading));
+      else {
+        const form = text.attribute === undefined ? formInstead(text.element?.name ?? "", root) : undefined;
+        const [entity = ""] = reading.hiddenIn(value, names).values();
+        if (form === undefined) pieces.push(...joinedPieces(xml, asParts(group), reading.told(names)));
+        else pieces.push(...insteadOf(group, form, { entity, operator: "replace" }));
+      }
+    }
+    const removed: Piece[] = [];
+    for (const [start, end] of [...gone].sort(([a], [b]) => a - b))
+      if (start >= (removed.at(-1)?.end ?? 0)) removed.push({ start, end, text: "" });
+    const changed = [...outside(pieces, removed), ...removed]
+      .filter(({ start, end, text }) => xml.slice(start, end) !== text)
+      .sort((a, b) => a.start - b.start);
     for (const { entity } of changed) if (entity !== undefined) counts.set(entity, (counts.get(entity) ?? 0) + 1);
-    done.set(part, assembled(xml, [changed], options).text);
+    done.set(name, assembled(xml, [changed], options).text);
   }
-  return { parts: done, counts };
+  return { parts: withoutFormula ? withoutCalculationChain(done, options) : done, counts };
 }
 
 /** A workbook with the values back that `tokenise` and `encrypt` of this key took, as texts. */
@@ -126,83 +208,261 @@ export function restoreWorkbook(
   return { parts: done, count: restored };
 }
 
-function rootOf(texts: readonly XmlText[]): string {
-  let element = texts.find(({ element }) => element !== undefined)?.element;
-  while (element?.parent !== undefined) element = element.parent;
-  return element?.name ?? "";
+function refuse(part: string, why: string): never {
+  throw governanceError("validation_failed", `${part}: ${why}`, { field: part });
 }
 
-function isAgreed({ attribute = "", value }: XmlText): boolean {
-  return AGREED.test(attribute) || SHORT.test(value) || GUID.test(value) || !/[\p{L}\p{N}]{2}/u.test(value);
-}
+/** What is found in values, remembered: cells and attributes often say the same. */
+class Reading {
+  readonly #options: RedactionOptions;
+  readonly #told = new Map<string, RedactionOptions>();
+  readonly #hidden = new Map<string, ReadonlyMap<string, string>>();
 
-/** The text of which a run is a part. */
-function runsOf({ element, attribute }: XmlText): XmlElement | undefined {
-  if (attribute !== undefined || element?.name !== "t") return undefined;
-  for (let around = element.parent; around !== undefined; around = around.parent) if (RUNS_IN.has(around.name)) return around;
-  return undefined;
-}
-
-/** Texts that are read as one: runs of the same text, and what goes on; the others are read alone. */
-function groupsOf(texts: readonly XmlText[]): readonly (readonly XmlText[])[] {
-  const groups: XmlText[][] = [];
-  const byText = new Map<XmlElement, XmlText[]>();
-  for (const text of texts) {
-    const within = runsOf(text);
-    const known = text.goesOn ? groups.at(-1) : within === undefined ? undefined : byText.get(within);
-    if (known !== undefined) known.push(text);
-    else {
-      const group = [text];
-      groups.push(group);
-      if (within !== undefined) byText.set(within, group);
-    }
+  constructor(options: RedactionOptions) {
+    this.#options = options;
   }
-  return groups;
+
+  /** The options under these names, the nearest first. A name that is for sure of an entity decides, unless that is kept. */
+  told(names: readonly string[]): RedactionOptions {
+    if (names.length === 0) return this.#options;
+    const key = JSON.stringify(names);
+    const known = this.#told.get(key);
+    if (known !== undefined) return known;
+    const { policy, rules } = this.#options;
+    const entities = names.map((name) => termOf(name, "")?.entity).filter((entity) => entity !== undefined);
+    const whole = entities.find((entity) => redactionRuleFor(policy, rules, entity).operator !== "keep") ?? entities[0];
+    const hints = names.map((name) => wordsOf(name).join(" "));
+    const told = Object.assign({}, this.#options, { hints }, whole === undefined ? {} : { whole });
+    this.#told.set(key, told);
+    return told;
+  }
+
+  /** The values that are hidden in a text, each with its entity; a number as a whole. */
+  hiddenIn(value: string, names: readonly string[], isNumber = false): ReadonlyMap<string, string> {
+    const key = JSON.stringify([value, isNumber, ...names]);
+    const known = this.#hidden.get(key);
+    if (known !== undefined) return known;
+    const hidden = new Map<string, string>();
+    for (const read of isNumber ? new Set([value, plainNumber(value) ?? value]) : [value])
+      for (const { start, end, entity, text } of redactedPieces(read, this.told(names)))
+        if (entity !== undefined && text !== read.slice(start, end))
+          hidden.set(isNumber ? value : read.slice(start, end), entity);
+    this.#hidden.set(key, hidden);
+    return hidden;
+  }
+
+  isHidden(value: string, names: readonly string[], isNumber = false): boolean {
+    return this.hiddenIn(value, names, isNumber).size > 0;
+  }
+}
+
+/** What the elements around a text are called, and what they call themselves; in parts of Office Open XML only what is above the cells that show it. */
+function namesAt({ name, root }: Part, text: XmlText, under: ReadonlyMap<XmlElement, readonly string[]>): readonly string[] {
+  const { attribute } = text;
+  const isProperties = root === "Properties" && attribute === undefined;
+  if (!isForeign(name) && !isProperties) {
+    const { within } = attribute === undefined ? readWith(text) : { within: undefined };
+    return within === undefined ? [] : (under.get(within) ?? []);
+  }
+  const names = attribute === undefined ? [] : [attribute.slice(attribute.indexOf(":") + 1)];
+  for (let around = text.element; around !== undefined; around = around.parent) {
+    for (const label of ["name", "key", "label"]) {
+      const said = around.attributes.get(label);
+      if (said !== undefined && said !== text) names.push(nameLeft([{ start: 0, end: 0, text: said.value }]));
+    }
+    if (!isProperties) names.push(around.name);
+  }
+  return names;
+}
+
+function asParts(group: readonly XmlText[]): readonly { readonly written: Written; readonly alone: boolean }[] {
+  return group.map((written) => ({ written, alone: written.goesOn !== true }));
+}
+
+function joinedValue(group: readonly XmlText[]): string {
+  return group.map(({ value }) => value).join("");
+}
+
+/** Another text in the place of one that is read in parts. */
+function insteadOf(
+  group: readonly XmlText[],
+  text: string,
+  of: Pick<Piece, "entity" | "operator"> = {},
+): readonly Piece[] {
+  return group.map(({ start, end, write }, i) => (i === 0 ? { start, end, text: write(text, 0), ...of } : { start, end, text: "" }));
+}
+
+/** The names of sheets that hold values, and what they are called then. */
+interface Sheets {
+  readonly names: ReadonlyMap<XmlText, Piece>;
+  /** A formula with the sheets by their new names. */
+  in(formula: string): string;
+}
+
+/** A sheet keeps what its redacted name says where Excel takes it: at most 31 characters, none of `:\\/?*[]`, and no two alike. Any other is called by its number. */
+function sheetsOf(parts: readonly Part[], reading: Reading): Sheets {
+  const names = new Map<XmlText, Piece>();
+  const renamed = new Map<string, string>();
+  const texts = parts
+    .flatMap(({ root, texts }) => (root === "workbook" ? texts : []))
+    .filter(({ attribute, element }) => attribute === "name" && element?.name === "sheet");
+  const taken = new Set(texts.map(({ value }) => value.toLowerCase()));
+  for (const text of texts) {
+    const pieces = redactedPieces(text.value, reading.told([]));
+    const found = pieces.find(({ entity }) => entity !== undefined);
+    if (found?.entity === undefined) continue;
+    let name = pieces.map((piece) => piece.text).join("");
+    const isTaken = (name: string): boolean => taken.has(name.toLowerCase());
+    if (isTaken(name) || !/^(?!')[^:\\/?*[\]]{1,31}(?<!')$/.test(name))
+      for (let number = (text.element?.place ?? 0) + 1; isTaken((name = `Sheet ${number}`)); ) number++;
+    taken.add(name.toLowerCase());
+    renamed.set(text.value.toLowerCase(), name);
+    const { start, end, write } = text;
+    names.set(text, { start, end, text: write(name, 0), entity: found.entity, operator: found.operator ?? "replace" });
+  }
+  return {
+    names,
+    in: (formula) =>
+      renamed.size === 0
+        ? formula
+        : formula.replaceAll(/"(?:[^"]|"")*"|'((?:[^']|'')+)'!|([\p{L}_][\p{L}\p{N}_.]*)!/gu, (whole, quoted?: string, bare?: string) => {
+            const name = renamed.get((quoted?.replaceAll("''", "'") ?? bare ?? "").toLowerCase());
+            return name === undefined ? whole : `'${name.replaceAll("'", "''")}'!`;
+          }),
+  };
+}
+
+/** The formulas that are taken out, with those that are shared with one of them. */
+function formulasToHide(cells: readonly Cell[], isHidden: (cell: Cell) => boolean): readonly XmlElement[] {
+  const formulas = cells.filter(({ formula }) => formula !== undefined);
+  const hidden = new Set(formulas.filter(isHidden));
+  const sharedBy = ({ formula }: Cell): string | undefined => formula?.attributes.get("si")?.value;
+  const shared = new Set([...hidden].map(sharedBy));
+  return formulas
+    .filter((cell) => hidden.has(cell) || (sharedBy(cell) !== undefined && shared.has(sharedBy(cell))))
+    .map(({ formula }) => formula as XmlElement);
+}
+
+const LITERAL = /"((?:[^"]|"")*)"/g;
+
+/** The texts and numbers of a formula one behind the other, as it may join them. */
+function literalsOf(formula: string): string {
+  return [...formula.matchAll(/"((?:[^"]|"")*)"|(?<![\p{L}\p{N}_$.])\d+(?:\.\d+)?/gu)]
+    .map(([number, text]) => text ?? number)
+    .join("");
+}
+
+/** What is found in a text of a formula is hidden there. Where it is found elsewhere in it or only in texts that it joins, all of the formula becomes a text. */
+function formulaPieces(xml: string, group: readonly XmlText[], reading: Reading, sheets: Sheets): readonly Piece[] {
+  const written = joinedValue(group);
+  const formula = sheets.in(written);
+  const told = reading.told([]);
+  const literals = [...formula.matchAll(LITERAL)].map(({ 0: whole, index }) => [index + 1, index + whole.length - 1] as const);
+  const pieces = redactedPieces(formula, told);
+  const isInLiterals = pieces.every(
+    ({ start, end, entity }) => entity === undefined || literals.some(([from, to]) => from <= start && end <= to),
+  );
+  const [joined] = reading.hiddenIn(literalsOf(pieces.map(({ text }) => text).join("")), []).values();
+  if (isInLiterals && joined === undefined && formula === written) return joinedPieces(xml, asParts(group), told);
+  const entity = joined ?? pieces.find((piece) => piece.entity !== undefined)?.entity;
+  if (entity === undefined) return insteadOf(group, formula);
+  const whole = redactedPieces(formula, Object.assign({}, told, { whole: entity }), () => BARE + formula);
+  const text = `"${whole
+    .map((piece) => piece.text)
+    .join("")
+    .replaceAll('"', '""')}"`;
+  const operator = whole.find((piece) => piece.operator !== undefined)?.operator ?? "replace";
+  return insteadOf(group, text, { entity, operator });
+}
+
+/** The codes of headers and footers (ECMA-376, 18.3.1.46): they are no part of what is printed. */
+const CODE = /&(?:"([^"]*)"|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|\d{1,3}|[A-Za-z])/g;
+
+/** What is printed is read without the codes, and a font's name in them alone. */
+function headerPieces(xml: string, group: readonly XmlText[], reading: Reading): readonly Piece[] {
+  const told = reading.told([]);
+  return group.flatMap((text) => {
+    const cut = (start: number, end: number): Written => ({
+      value: text.value.slice(start, end),
+      at: (i) => text.at(start + i),
+      write: (said, i) => text.write(said, start + i),
+      keepsValue: true,
+    });
+    const printed: Written[] = [];
+    const codes: Written[] = [];
+    let at = 0;
+    for (const { 0: code, 1: font, index } of text.value.matchAll(CODE)) {
+      if (index > at) printed.push(cut(at, index));
+      if (font !== undefined) codes.push(cut(index, index + code.length));
+      at = index + code.length;
+    }
+    if (at < text.value.length) printed.push(cut(at, text.value.length));
+    return [
+      ...joinedPieces(
+        xml,
+        printed.map((written) => ({ written, alone: true })),
+        told,
+      ),
+      ...codes.flatMap((written) => joinedPieces(xml, [{ written, alone: true }], told)),
+    ];
+  });
+}
+
+/** Pieces that do not stand in one that is removed. Both are ascending. */
+function outside(pieces: readonly Piece[], removed: readonly Piece[]): readonly Piece[] {
+  if (removed.length === 0) return pieces;
+  return pieces.filter(({ start }) => {
+    let low = 0;
+    let high = removed.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((removed[middle]?.end ?? 0) <= start) low = middle + 1;
+      else high = middle;
+    }
+    return (removed[low]?.start ?? Number.POSITIVE_INFINITY) > start;
+  });
+}
+
+/** The list of cells with formulas, which a program makes anew where it is missing, would name cells that have none any more. */
+function withoutCalculationChain(parts: WorkbookParts, options: RedactionOptions): WorkbookParts {
+  const left = new Map<string, string>();
+  for (const [part, xml] of parts) {
+    const texts = [...xmlTexts(part, xml)];
+    const root = rootOf(texts)?.name;
+    if (root === "calcChain") continue;
+    const isOfIt = ({ attribute, value }: XmlText): boolean =>
+      (root === "Relationships" && attribute === "Type" && value.endsWith("/calcChain")) ||
+      (root === "Types" && attribute === "ContentType" && value.endsWith(".calcChain+xml"));
+    const removed = texts.filter(isOfIt).map(({ element }) => ({ start: element?.start ?? 0, end: element?.end ?? 0, text: "" }));
+    left.set(part, removed.length === 0 ? xml : assembled(xml, [removed], options).text);
+  }
+  return left;
 }
 
 /** The texts that cells share, by their places. */
 function stringsOf(shared: readonly XmlText[]): ReadonlyMap<number, { readonly element: XmlElement; readonly text: string }> {
   const strings = new Map<number, { element: XmlElement; text: string }>();
   for (const text of shared) {
-    const within = runsOf(text);
-    if (within?.name !== "si") continue;
+    const { within, spoken } = readWith(text);
+    if (within?.name !== "si" || spoken || text.attribute !== undefined || text.unshown) continue;
     strings.set(within.place, { element: within, text: (strings.get(within.place)?.text ?? "") + text.value });
   }
   return strings;
 }
 
-/** The cells of a sheet that show something, in their order. */
-function cellsOf(texts: readonly XmlText[]): readonly Cell[] {
-  const byCell = new Map<XmlElement, XmlText[]>();
-  for (const text of texts) {
-    if (text.attribute !== undefined || text.unshown) continue;
-    let around = text.element;
-    while (around !== undefined && around.name !== "c") around = around.parent;
-    if (around === undefined || text.element?.name === "f") continue;
-    const known = byCell.get(around);
-    if (known === undefined) byCell.set(around, [text]);
-    else known.push(text);
-  }
-  return [...byCell].map(([element, of]) => {
-    const type = element.attributes.get("t")?.value ?? "n";
-    const [, column = "", row = "0"] = /^([A-Z]*)(\d*)$/.exec(element.attributes.get("r")?.value ?? "") ?? [];
-    const kind = type === "s" ? "shared" : type === "str" || type === "inlineStr" ? "text" : "number";
-    return { element, texts: of, kind, column, row: Number(row) };
-  });
-}
-
 /** A number, a date or a truth is redacted as a whole, and its cell says that it is a text then. */
 function numberPieces({ element }: Cell, texts: readonly XmlText[], options: RedactionOptions): readonly Piece[] {
-  return texts.flatMap(({ value, start, end, write }) => {
-    const found = redactedPieces(value, options).find(({ entity }) => entity !== undefined);
-    if (found?.entity === undefined || found.operator === undefined) return [];
-    const pieces = redactedPieces(value, Object.assign({}, options, { whole: found.entity }));
-    const type = element.attributes.get("t");
-    const typed: Piece =
-      type === undefined
-        ? { start: element.tagEnd, end: element.tagEnd, text: ' t="str"' }
-        : { start: type.start, end: type.end, text: "str" };
-    const text = write(pieces.map((piece) => piece.text).join(""), 0);
-    return [typed, { start, end, text, entity: found.entity, operator: found.operator }];
-  });
+  const value = joinedValue(texts);
+  const found = [value, plainNumber(value) ?? value]
+    .flatMap((read) => redactedPieces(read, options))
+    .find(({ entity }) => entity !== undefined);
+  if (found?.entity === undefined || found.operator === undefined) return [];
+  const pieces = redactedPieces(value, Object.assign({}, options, { whole: found.entity }));
+  const type = element.attributes.get("t");
+  const typed: Piece =
+    type === undefined
+      ? { start: element.tagEnd, end: element.tagEnd, text: ' t="str"' }
+      : { start: type.start, end: type.end, text: "str" };
+  const text = pieces.map((piece) => piece.text).join("");
+  return [typed, ...insteadOf(texts, text, { entity: found.entity, operator: found.operator })];
 }

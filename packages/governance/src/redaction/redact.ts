@@ -5,6 +5,7 @@ import { recognise } from "../classification/recognise.ts";
 import type { Finding, Recogniser } from "../classification/recogniser.ts";
 import { policyOf, type TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
+import { type KnownValues, knownNumbers, REPEATED_FROM } from "./known-values.ts";
 import { generalised, type Marker, markersIn } from "./markers.ts";
 import { PLACEHOLDER } from "./placeholder.ts";
 import type { RedactionKeys } from "./redaction-keys.ts";
@@ -23,6 +24,8 @@ export interface RedactionOptions {
   readonly country?: string;
   /** Texts that stand for values which were taken out before: they are left as they are. */
   readonly placeholders?: ReadonlySet<string>;
+  /** Values that are redacted wherever they stand, since they were found elsewhere. */
+  readonly known?: KnownValues;
 }
 
 /** What was done to one value; offsets are UTF-16 code units of the given text and of the redacted one, ends exclusive. */
@@ -60,8 +63,6 @@ interface Edit {
 }
 
 const ROUNDS = 40;
-/** Values so long are looked for in the rest of the text too. */
-const REPEATED_FROM = 4;
 
 /**
  * Redacts a text: every value that is found is treated by its rule, and so is every further place where it stands. It is searched again until nothing more is found, so that redacting a redacted text
@@ -90,6 +91,7 @@ export function checkRedactionOptions(options: RedactionOptions): void {
     whole: "string?",
     country: "string?",
     placeholders: "object?",
+    known: "object?",
   });
 }
 
@@ -185,9 +187,12 @@ function editsOf(text: string, options: RedactionOptions, first: boolean, border
       add(entityOf(finding), placed(finding.start), placed(finding.end), entitiesOf(finding).slice(1));
   };
   search(text, (at) => at);
-  if (borders.length === 0) return withRepeated(text, found, done);
-  search(...paragraphs(text, borders));
-  return withRepeated(text, apart(found), done);
+  if (borders.length > 0) search(...paragraphs(text, borders));
+  const { known } = options;
+  if (known !== undefined) for (const { start, end, entity } of knownNumbers(text, known)) add(entity, start, end);
+  const edits = borders.length === 0 && known === undefined ? found : apart(found);
+  const ruleOf = (entity: string): RedactionRule => redactionRuleFor(policy, rules, entity);
+  return withRepeated(text, edits, done, known, ruleOf);
 }
 
 const BETWEEN = "\n\n";
@@ -259,8 +264,14 @@ function without(start: number, end: number, spans: readonly Span[]): Span[] {
   return left;
 }
 
-/** Adds every other whole-word place of a value that was found. By the first letters of the values, so that the work grows with the text and not with their number. */
-function withRepeated(text: string, found: readonly Edit[], done: readonly Span[]): readonly Edit[] {
+/** Adds every other whole-word place of a value that was found, here or elsewhere. By the first letters of the values, so that the work grows with the text and not with their number. */
+function withRepeated(
+  text: string,
+  found: readonly Edit[],
+  done: readonly Span[],
+  known: KnownValues | undefined,
+  ruleOf: (entity: string) => RedactionRule,
+): readonly Edit[] {
   const edits = [...found].sort((a, b) => a.start - b.start);
   const byStart = new Map<string, Map<string, Edit>>();
   for (const edit of edits) {
@@ -271,7 +282,7 @@ function withRepeated(text: string, found: readonly Edit[], done: readonly Span[
     if (same === undefined) byStart.set(key, new Map([[value, edit]]));
     else same.set(value, edit);
   }
-  if (byStart.size === 0) return edits;
+  if (byStart.size === 0 && known === undefined) return edits;
   const more: Edit[] = [];
   let next = 0;
   for (let at = 0; at + REPEATED_FROM <= text.length; at++) {
@@ -281,16 +292,23 @@ function withRepeated(text: string, found: readonly Edit[], done: readonly Span[
       at = edit.end - 1;
       continue;
     }
-    const same = byStart.get(text.slice(at, at + REPEATED_FROM));
-    if (same === undefined || isWordAt(text, at - 1)) continue;
-    for (const [value, { entity, rule }] of same) {
+    const key = text.slice(at, at + REPEATED_FROM);
+    const [here, elsewhere] = [byStart.get(key), known?.byStart.get(key)];
+    if ((here === undefined && elsewhere === undefined) || isWordAt(text, at - 1)) continue;
+    const stands = (value: string): boolean => {
       const end = at + value.length;
-      if (!text.startsWith(value, at) || isWordAt(text, end) || (edit !== undefined && end > edit.start)) continue;
-      if (without(at, end, done)[0]?.[0] !== at || without(at, end, done)[0]?.[1] !== end) continue;
-      more.push({ start: at, end, entity, rule });
-      at = end - 1;
-      break;
-    }
+      if (!text.startsWith(value, at) || isWordAt(text, end) || (edit !== undefined && end > edit.start)) return false;
+      return without(at, end, done)[0]?.[0] === at && without(at, end, done)[0]?.[1] === end;
+    };
+    const repeated =
+      [...(here ?? [])].find(([value]) => stands(value)) ??
+      [...(elsewhere ?? [])]
+        .map(([value, entity]) => [value, { entity, rule: ruleOf(entity) }] as const)
+        .find(([value, { rule }]) => rule.operator !== "keep" && stands(value));
+    if (repeated === undefined) continue;
+    const [value, { entity, rule }] = repeated;
+    more.push({ start: at, end: at + value.length, entity, rule });
+    at += value.length - 1;
   }
   return more.length === 0 ? edits : [...edits, ...more].sort((a, b) => a.start - b.start);
 }

@@ -6,6 +6,11 @@ export interface XmlElement {
   /** Without its prefix. */
   readonly name: string;
   readonly attributes: ReadonlyMap<string, XmlText>;
+  /** From the first character of its first tag to behind the last one of its last. */
+  readonly start: number;
+  readonly end: number;
+  /** Text stands in it that is not in one of its elements. */
+  readonly hasText: boolean;
   /** The end of its first tag, before `>` or `/>`. */
   readonly tagEnd: number;
   readonly parent: XmlElement | undefined;
@@ -25,6 +30,10 @@ export interface XmlText extends Written {
   /** The element that it stands in, or whose attribute it is; none around what stands beside the root. */
   readonly element: XmlElement | undefined;
 }
+
+type OpenElement = {
+  -readonly [Member in keyof XmlElement]: Member extends "parent" ? OpenElement | undefined : XmlElement[Member];
+};
 
 const NAME = "[\\p{L}_][\\p{L}\\p{N}\\p{M}.:_-]*";
 const MARKUP = new RegExp(
@@ -49,7 +58,7 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
   };
   const declared = DECLARATION.exec(xml)?.[0].length ?? 0;
   if (declared === 0 && /^\ufeff?<\?xml\s/.test(xml)) refuse("is not declared as XML in UTF-8");
-  let element: XmlElement | undefined;
+  let element: OpenElement | undefined;
   const counts = new Map<XmlElement | undefined, Map<string, number>>();
   const counted = (parent: XmlElement | undefined, name: string, count: number): void => {
     const of = counts.get(parent);
@@ -63,6 +72,7 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
     if (start === end || (xml.slice(start, end).trim() === "" && element?.name !== "t" && !goesOn)) return undefined;
     const text = { ...writtenIn(xml, start, end, plain, refuse), start, end, element, ...(goesOn && { goesOn }) };
     goesOn = true;
+    if (element !== undefined) element.hasText = true;
     return text;
   };
   for (let next = xml.indexOf("<"); next >= 0; next = xml.indexOf("<", at)) {
@@ -84,13 +94,17 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
     } else if (closed !== undefined) {
       if (element === undefined || element.name !== localName(closed)) refuse("is no well-formed XML");
       counts.delete(element);
+      if (element !== undefined) element.end = at;
       element = element?.parent;
       depth--;
     } else if (opened !== undefined) {
       const attributes = new Map<string, XmlText>();
-      const next: XmlElement = {
+      const next: OpenElement = {
         name: localName(opened),
         attributes,
+        start: match.index,
+        end: at,
+        hasText: false,
         tagEnd: match.index + 1 + opened.length + written.length,
         parent: element,
         place: counts.get(element)?.get(localName(opened)) ?? 0,
