@@ -4,7 +4,15 @@ import { wordsOf } from "../classification/names/words-of.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { knownValues, plainNumber } from "./known-values.ts";
-import { BARE, checkRedaction, type Piece, type RedactionOptions, redactedPieces, restore } from "./redact.ts";
+import {
+  BARE,
+  checkRedaction,
+  type Piece,
+  type RedactionOptions,
+  redactedPieces,
+  restore,
+  type SearchOptions,
+} from "./redact.ts";
 import type { RedactionKeys } from "./redaction-keys.ts";
 import { redactionRuleFor } from "./rules.ts";
 import { type Cell, cellAround, cellsOf, headsOf } from "./workbook-cells.ts";
@@ -132,8 +140,7 @@ export function redactWorkbook(parts: WorkbookParts, options: RedactionOptions):
       const place = placeOf(name, root, text);
       if (place === "form") continue;
       if (place === "fixed") {
-        if (holdsValue(text.value))
-          refuse(name, `${text.attribute} holds a value, and other parts go by it`);
+        if (holdsValue(text.value)) refuse(name, `${text.attribute} holds a value, and other parts go by it`);
         continue;
       }
       const around = cells.length === 0 ? undefined : cellAround(text);
@@ -214,16 +221,16 @@ function refuse(part: string, why: string): never {
 
 /** What is found in values, remembered: cells and attributes often say the same. */
 class Reading {
-  readonly #options: RedactionOptions;
-  readonly #told = new Map<string, RedactionOptions>();
+  readonly #options: SearchOptions;
+  readonly #told = new Map<string, SearchOptions>();
   readonly #hidden = new Map<string, ReadonlyMap<string, string>>();
 
-  constructor(options: RedactionOptions) {
+  constructor(options: SearchOptions) {
     this.#options = options;
   }
 
   /** The options under these names, the nearest first. A name that is for sure of an entity decides, unless that is kept. */
-  told(names: readonly string[]): RedactionOptions {
+  told(names: readonly string[]): SearchOptions {
     if (names.length === 0) return this.#options;
     const key = JSON.stringify(names);
     const known = this.#told.get(key);
@@ -284,12 +291,10 @@ function joinedValue(group: readonly XmlText[]): string {
 }
 
 /** Another text in the place of one that is read in parts. */
-function insteadOf(
-  group: readonly XmlText[],
-  text: string,
-  of: Pick<Piece, "entity" | "operator"> = {},
-): readonly Piece[] {
-  return group.map(({ start, end, write }, i) => (i === 0 ? { start, end, text: write(text, 0), ...of } : { start, end, text: "" }));
+function insteadOf(group: readonly XmlText[], text: string, of: Pick<Piece, "entity" | "operator"> = {}): readonly Piece[] {
+  return group.map(({ start, end, write }, i) =>
+    i === 0 ? { start, end, text: write(text, 0), ...of } : { start, end, text: "" },
+  );
 }
 
 /** The names of sheets that hold values, and what they are called then. */
@@ -313,8 +318,8 @@ function sheetsOf(parts: readonly Part[], reading: Reading): Sheets {
     if (found?.entity === undefined) continue;
     let name = pieces.map((piece) => piece.text).join("");
     const isTaken = (name: string): boolean => taken.has(name.toLowerCase());
-    if (isTaken(name) || !/^(?!')[^:\\/?*[\]]{1,31}(?<!')$/.test(name))
-      for (let number = (text.element?.place ?? 0) + 1; isTaken((name = `Sheet ${number}`)); ) number++;
+    const isRefused = (name: string): boolean => isTaken(name) || !/^(?!')[^:\\/?*[\]]{1,31}(?<!')$/.test(name);
+    for (let number = (text.element?.place ?? 0) + 1; isRefused(name); number++) name = `Sheet ${number}`;
     taken.add(name.toLowerCase());
     renamed.set(text.value.toLowerCase(), name);
     const { start, end, write } = text;
@@ -325,10 +330,13 @@ function sheetsOf(parts: readonly Part[], reading: Reading): Sheets {
     in: (formula) =>
       renamed.size === 0
         ? formula
-        : formula.replaceAll(/"(?:[^"]|"")*"|'((?:[^']|'')+)'!|([\p{L}_][\p{L}\p{N}_.]*)!/gu, (whole, quoted?: string, bare?: string) => {
-            const name = renamed.get((quoted?.replaceAll("''", "'") ?? bare ?? "").toLowerCase());
-            return name === undefined ? whole : `'${name.replaceAll("'", "''")}'!`;
-          }),
+        : formula.replaceAll(
+            /"(?:[^"]|"")*"|'((?:[^']|'')+)'!|([\p{L}_][\p{L}\p{N}_.]*)!/gu,
+            (whole, quoted?: string, bare?: string) => {
+              const name = renamed.get((quoted?.replaceAll("''", "'") ?? bare ?? "").toLowerCase());
+              return name === undefined ? whole : `'${name.replaceAll("'", "''")}'!`;
+            },
+          ),
   };
 }
 

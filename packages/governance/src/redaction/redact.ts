@@ -24,6 +24,10 @@ export interface RedactionOptions {
   readonly country?: string;
   /** Texts that stand for values which were taken out before: they are left as they are. */
   readonly placeholders?: ReadonlySet<string>;
+}
+
+/** What a text is searched for. */
+export interface SearchOptions extends RedactionOptions {
   /** Values that are redacted wherever they stand, since they were found elsewhere. */
   readonly known?: KnownValues;
 }
@@ -91,7 +95,6 @@ export function checkRedactionOptions(options: RedactionOptions): void {
     whole: "string?",
     country: "string?",
     placeholders: "object?",
-    known: "object?",
   });
 }
 
@@ -115,7 +118,7 @@ const WHOLE: Parts = { cuts: [], alone: [] };
 /** The pieces of a redacted text. `source` is what a stretch is kept as where it can be restored: the text itself, or how it is written in a file. */
 export function redactedPieces(
   text: string,
-  options: RedactionOptions,
+  options: SearchOptions,
   source: (start: number, end: number) => string = (start, end) => text.slice(start, end),
   { cuts, alone }: Parts = WHOLE,
 ): readonly Piece[] {
@@ -168,7 +171,7 @@ function placesOf(offsets: readonly number[], pieces: readonly Piece[]): readonl
 }
 
 /** What is to be done to a text: values found, in it and in what stands between `borders` alone, and where they stand again, without what is redacted already. */
-function editsOf(text: string, options: RedactionOptions, first: boolean, borders: readonly number[]): readonly Edit[] {
+function editsOf(text: string, options: SearchOptions, first: boolean, borders: readonly number[]): readonly Edit[] {
   const { policy, recognisers, rules, keys, hints = [], country } = options;
   const done = protectedSpans(text, markersIn(text, policy, keys), options.placeholders);
   const found: Edit[] = [];
