@@ -16,6 +16,7 @@ export {
   type TableFacts,
   type TaskClassifier,
 } from "./classification/classify-task.ts";
+export { columnName } from "./classification/column-name.ts";
 export { type ColumnClassifier, type ColumnReport, classifyColumnValues } from "./classification/column-report.ts";
 export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
 export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/configured-recogniser.ts";

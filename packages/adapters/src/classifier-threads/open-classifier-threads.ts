@@ -99,7 +99,8 @@ export function openClassifierThreads(options: ClassifierThreadsOptions, setting
         return JSON.parse(await pool.run(writeColumn(column), owner)) as ColumnReport;
       } catch (error) {
         if (isCoded(error, "service_unavailable")) throw error;
-        if (isCoded(error, "deadline_exceeded")) return unreadable(settings.policy, "reading it takes too long");
+        if (isCoded(error, "deadline_exceeded"))
+          return { column: "(name withheld)", ...unreadable(settings.policy, "reading it takes too long") };
         throw governanceError("classification_failed", "the column could not be classified", {}, error);
       }
     },

@@ -61,8 +61,8 @@ export async function classifyFile(
     }
   }
   for await (const record of readRecords(counted(), format)) {
-    records++;
-    for (const [name, value] of Object.entries(record)) samples.column(name).add(value);
+    if (!record.names) records++;
+    samples.add(record.cells);
     if (records % PROGRESS_STEP === 0) onProgress?.({ read, records });
   }
   onProgress?.({ read, records });
@@ -88,7 +88,7 @@ export async function classifyParquet(file: RandomAccess, options: ClassifyOptio
   let records = 0;
   for await (const page of readParquet(file)) {
     records = page.records;
-    const sample = samples.column(page.column);
+    const sample = samples.column({ id: page.id, name: page.column });
     for (const value of page.values) sample.add(value);
     onProgress?.({ read: page.read, records });
   }

@@ -7,6 +7,7 @@ import {
   type SampledColumn,
   type TierPolicy,
 } from "@seneschal/governance";
+import { CodedError } from "@seneschal/kernel";
 
 /** What a file holds. Never a value of it. */
 export interface FileReport {
@@ -19,12 +20,23 @@ export interface FileReport {
 /** Longest piece of a value that is looked at, in characters. */
 const MAX_VALUE = 4096;
 
+const MAX_COLUMNS = 10_000;
+
+/** A column of a file. */
+export interface FileColumn {
+  /** Which one it is: two may have one name. */
+  readonly id: string;
+  readonly name: string;
+  /** What it is called in place of `name`, where that may be a value. */
+  readonly called?: string;
+}
+
 /**
  * A bounded sample of every column of a file. The samples of a column are spread over all of it (every n-th value, n doubling as the file goes on), so that a
  * late column of secrets is not missed.
  */
 export class ColumnSamples {
-  readonly #columns = new Map<string, Sample>();
+  readonly #columns = new Map<string, { readonly column: FileColumn; readonly sample: Sample }>();
   readonly #size: number;
 
   /** `size`: values kept per column at most. */
@@ -32,25 +44,35 @@ export class ColumnSamples {
     this.#size = Math.max(2, size);
   }
 
-  /** Names a column, so that it is reported even when it is empty. */
-  column(name: string): Sample {
-    let sample = this.#columns.get(name);
-    if (sample === undefined) {
-      sample = new Sample(this.#size);
-      this.#columns.set(name, sample);
-    }
+  /** Names a column, so that it is reported even when it is empty. Throws `file_invalid` for one too many. */
+  column(column: FileColumn): Sample {
+    const known = this.#columns.get(column.id);
+    if (known !== undefined) return known.sample;
+    if (this.#columns.size === MAX_COLUMNS) throw new CodedError("file_invalid", `more than ${MAX_COLUMNS} columns`);
+    const sample = new Sample(this.#size);
+    this.#columns.set(column.id, { column, sample });
     return sample;
+  }
+
+  /** The values of a record. */
+  add(cells: readonly (FileColumn & { readonly value: string })[]): void {
+    for (const cell of cells) this.column(cell).add(cell.value);
   }
 
   /** What is kept, by column. */
   sampled(): readonly SampledColumn[] {
-    return [...this.#columns].map(([name, { values }]) => ({ name, values }));
+    return [...this.#columns.values()].map(({ column: { name, called }, sample: { values } }) => ({
+      name,
+      ...(called === undefined ? {} : { called }),
+      values,
+    }));
   }
 
   report(about: string, records: number, policy: TierPolicy, recognisers: readonly Recogniser[]): FileReport {
-    const columns = [...this.#columns].map(([name, sample]) =>
-      classifyColumnValues({ name, about, values: sample.values }, policy, recognisers),
-    );
+    const columns = this.sampled().map(({ name, called, values }) => {
+      const report = classifyColumnValues({ name, about, values }, policy, recognisers);
+      return called === undefined ? report : { ...report, column: called };
+    });
     let tier = lowestTier(policy);
     for (const column of columns) tier = maxTier(policy, tier, column.tier);
     return { tier, tags: [...new Set(columns.flatMap((column) => column.tags))], records, columns };

@@ -1,15 +1,26 @@
-import { CsvSplitter } from "@seneschal/governance";
+import { CsvSplitter, columnName, DEFAULT_RECOGNISERS } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
+import type { FileColumn } from "./column-samples.ts";
 
 /** Formats that can be read as a stream of records. */
 export type FileFormat = "csv" | "tsv" | "jsonl";
 
-/** One record: cells by column name. */
-export type FileRecord = Readonly<Record<string, string>>;
+/** One value of a record. */
+export interface Cell extends FileColumn {
+  readonly value: string;
+}
+
+/** One record; `names`: it names the columns of those that follow, and holds no value. */
+export interface FileRecord {
+  readonly names: boolean;
+  readonly cells: readonly Cell[];
+}
 
 /** Longest line or quoted record, in characters: what is longer is no table. */
 const MAX_RECORD = 16 * 1024 * 1024;
 const MAX_COLUMNS = 10_000;
+const MAX_CELLS = 1_000_000;
+const MAX_NAME = 1024;
 
 /** The format that a file name says, if any. */
 export function formatOf(name: string): FileFormat | undefined {
@@ -18,28 +29,66 @@ export function formatOf(name: string): FileFormat | undefined {
   return suffix === "jsonl" || suffix === "ndjson" ? "jsonl" : undefined;
 }
 
+/** Texts of bytes in UTF-8, without a byte order mark. `partial`: they end before the file does. Throws `file_invalid` for bytes that are no UTF-8. */
+export async function* textsOf(bytes: AsyncIterable<Uint8Array>, partial = false): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const text = (chunk?: Uint8Array): string => {
+    try {
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    } catch {
+      throw new CodedError("file_invalid", "it is no text in UTF-8");
+    }
+  };
+  for await (const chunk of bytes) yield text(chunk);
+  if (!partial) yield text();
+}
+
 /**
- * Records of a CSV (RFC 4180), TSV or JSON Lines text that comes in chunks, without holding more than one record. A short CSV row lacks its last cells, a long
- * one is cut. Throws `file_invalid` naming the record for what cannot be read.
+ * Records of a CSV (RFC 4180), TSV or JSON Lines text that comes in chunks, without holding more than one record. A first row that holds a value (a number, what a recogniser finds) is a record and
+ * names nothing; a cell beyond the names is a column without one. Nested members of JSON are dotted, through lists too; the texts of a list are one value, joined by a blank. Throws `file_invalid`
+ * naming the record for what cannot be read, control characters that no text has among it.
  */
 export async function* readRecords(chunks: AsyncIterable<string>, format: FileFormat): AsyncGenerator<FileRecord> {
-  if (format === "jsonl") yield* jsonLines(chunks);
-  else yield* delimited(chunks, format === "tsv" ? "\t" : undefined);
+  if (format === "jsonl") yield* jsonLines(readable(chunks));
+  else yield* delimited(readable(chunks), format === "tsv" ? "\t" : undefined);
+}
+
+/** UTF-16 that was read as another encoding is full of these. */
+async function* readable(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    if (chunk.includes("\0")) throw new CodedError("file_invalid", "it holds U+0000, which no text does");
+    yield chunk;
+  }
 }
 
 async function* delimited(chunks: AsyncIterable<string>, fixed: string | undefined): AsyncGenerator<FileRecord> {
-  let header: readonly string[] | undefined;
+  const columns: FileColumn[] = [];
   let number = 0;
-  for await (const cells of rowsOf(chunks, fixed)) {
+  for await (const row of rowsOf(chunks, fixed)) {
     number++;
-    if (cells.length > MAX_COLUMNS) throw invalid(number, `more than ${MAX_COLUMNS} columns`);
-    if (header === undefined) {
-      header = cells.map((cell, i) => (cell.trim() === "" ? `column ${i + 1}` : cell.trim()));
-      continue;
+    if (row.length > MAX_COLUMNS) throw invalid(number, `more than ${MAX_COLUMNS} columns`);
+    // Before the names, also Excel's line that says which delimiter there is.
+    if (columns.length === 0 && /^(?:sep=)?$/i.test(row.join("").trim())) continue;
+    if (row.length === 1 && row[0] === "") continue;
+    const names = columns.length === 0 && row.every(isName);
+    for (let i = columns.length; i < row.length; i++) {
+      const name = nameOf(row[i] ?? "");
+      const called = `column ${i + 1}`;
+      columns.push(names && name !== "" ? { id: `${i}`, name } : { id: `${i}`, name: name.slice(0, MAX_NAME), called });
     }
-    if (cells.length === 1 && cells[0] === "") continue;
-    yield Object.fromEntries(header.map((name, i) => [name, cells[i] ?? ""]));
+    yield { names, cells: columns.slice(0, row.length).map((column, i) => ({ ...column, value: names ? "" : (row[i] ?? "") })) };
   }
+}
+
+function nameOf(cell: string): string {
+  return cell.trim().replace(/\s+/g, " ");
+}
+
+/** Whether a cell of the first row may be a name. */
+function isName(cell: string): boolean {
+  const name = nameOf(cell);
+  if (name.length > MAX_NAME || (/\d/.test(name) && !/\p{L}/u.test(name))) return false;
+  return name === "" || columnName(name, DEFAULT_RECOGNISERS) === name;
 }
 
 async function* rowsOf(chunks: AsyncIterable<string>, fixed: string | undefined): AsyncGenerator<readonly string[]> {
@@ -90,23 +139,62 @@ async function* jsonLines(chunks: AsyncIterable<string>): AsyncGenerator<FileRec
       throw invalid(number, "not JSON");
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid(number, "not a JSON object");
-    yield flattened(value as Record<string, unknown>);
+    yield { names: false, cells: cellsOf(line, number) };
   }
 }
 
-/** Nested objects become dotted columns, arrays their elements joined by a blank. */
-function flattened(value: Record<string, unknown>): FileRecord {
-  const cells: Record<string, string> = {};
-  const stack: (readonly [string, unknown])[] = Object.entries(value);
-  for (let i = 0; i < stack.length && i < MAX_COLUMNS; i++) {
-    const [name, item] = stack[i] ?? ["", undefined];
-    if (item === null || item === undefined) continue;
-    if (Array.isArray(item)) cells[name] = item.map((x) => (typeof x === "object" ? JSON.stringify(x) : String(x))).join(" ");
-    else if (typeof item === "object")
-      stack.push(...Object.entries(item).map(([key, child]) => [`${name}.${key}`, child] as const));
-    else cells[name] = String(item);
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],]/g;
+
+/** An object or a list that is open, and the column that it is. */
+interface Open extends FileColumn {
+  /** Of a list. */
+  readonly texts?: string[];
+  /** Of an object: the member that comes next, or `undefined` where its name does. */
+  member?: FileColumn;
+  readonly members: Map<string, number>;
+}
+
+/** The cells of a record that is JSON. Two members of one name are two columns, which `JSON.parse` does not tell. */
+function cellsOf(line: string, number: number): readonly Cell[] {
+  const cells: Cell[] = [];
+  const open: Open[] = [];
+  const add = (column: FileColumn, value: string): void => {
+    if (cells.push({ id: column.id, name: column.name, value }) > MAX_CELLS)
+      throw invalid(number, `more than ${MAX_CELLS} values`);
+  };
+  for (const [token] of line.matchAll(TOKEN)) {
+    const inside = open.at(-1);
+    const here = inside?.texts === undefined ? inside?.member : inside;
+    if (token === "{" || token === "[") {
+      const { id, name } = here ?? { id: "", name: "" };
+      open.push({ id, name, members: new Map(), ...(token === "[" ? { texts: [] } : {}) });
+    } else if (token === "}" || token === "]") {
+      open.pop();
+      if (inside?.texts !== undefined && inside.texts.length > 0) add(inside, inside.texts.join(" "));
+    } else if (token === ",") {
+      if (inside?.texts === undefined) delete inside?.member;
+    } else if (here === undefined) {
+      if (inside !== undefined) inside.member = memberOf(inside, JSON.parse(token) as string, open.length === 1, number);
+    } else if (token !== "null") {
+      const text = token.startsWith('"') ? (JSON.parse(token) as string) : /^-?\d+$/.test(token) ? token : numberOf(token);
+      if (inside?.texts !== undefined) inside.texts.push(text);
+      else add(here, text);
+    }
   }
   return cells;
+}
+
+function memberOf(inside: Open, key: string, outermost: boolean, number: number): FileColumn {
+  const before = inside.members.get(key) ?? 0;
+  inside.members.set(key, before + 1);
+  const name = outermost ? key : `${inside.name}.${key}`;
+  if (name.length > MAX_NAME) throw invalid(number, `a name of more than ${MAX_NAME} characters`);
+  return { id: `${inside.id}${before === 0 ? "" : `\0${before}`}\0.${key}`, name };
+}
+
+/** `4.1e3` is 4100. */
+function numberOf(token: string): string {
+  return /^-?\d/.test(token) ? String(Number(token)) : token;
 }
 
 async function* lines(chunks: AsyncIterable<string>): AsyncGenerator<string> {

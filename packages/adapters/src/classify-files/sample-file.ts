@@ -26,8 +26,8 @@ export async function sampleFile(chunks: AsyncIterable<string>, options: SampleF
   let records = 0;
   try {
     for await (const record of readRecords(untilCut(), format)) {
-      records++;
-      for (const [name, value] of Object.entries(record)) samples.column(name).add(value);
+      if (!record.names) records++;
+      samples.add(record.cells);
     }
   } catch (error) {
     if (error !== cut) throw error;
@@ -45,8 +45,8 @@ export async function sampleParquet(
   checkArgument("file", file, "object");
   const { readParquet } = await import("./parquet/read-parquet.ts");
   const samples = new ColumnSamples(options.samples);
-  for await (const { column, values } of readParquet(file, options.most)) {
-    const sample = samples.column(column);
+  for await (const { id, column, values } of readParquet(file, options.most)) {
+    const sample = samples.column({ id, name: column });
     for (const value of values) sample.add(value);
   }
   return samples.sampled();

@@ -20,14 +20,15 @@ export interface SourceListing {
 }
 
 /**
- * A store of data whose tables or files can be looked at, read only and within bounds. Both calls end at an aborted signal.
+ * A store of data whose tables or files can be looked at, read only and within bounds. The calls end at an aborted signal.
  *
- * `list` rejects with `source_unavailable` where the source cannot be listed whole; `sample` with `asset_unreadable` for one asset that cannot be read, and with `source_unavailable` where
- * no other can be either. No message holds a value of the data.
+ * `probe` rejects with `source_unavailable` where the source does not answer, or not to whom asks; `list` where it cannot be listed whole. `sample` rejects with `asset_unreadable` for one asset that
+ * cannot be read, and with `source_unavailable` where nobody answered: `probe` tells whether others can be read. No message holds a value of the data.
  */
 export interface DataSource {
   /** OpenLineage's namespace of its assets, such as `postgres://db:5432` or `s3://bucket`. */
   readonly namespace: string;
+  probe(signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<SourceListing>;
   sample(asset: SourceAsset, signal: AbortSignal): Promise<readonly SampledColumn[]>;
   close(): Promise<void>;

@@ -114,6 +114,11 @@ export function openPostgresSource(options: PostgresSourceOptions): DataSource {
   };
   return {
     namespace: `postgres://${host}:${port}`,
+    async probe(signal) {
+      await query({ text: ROLE }, signal).catch((error: unknown) => {
+        throw isCoded(error, "asset_unreadable") ? unavailable(error.message) : error;
+      });
+    },
     async list(signal) {
       const found = await query<{ schema: string; name: string; kind: string }>({ text: LIST }, signal).catch(
         (error: unknown) => {

@@ -1,7 +1,7 @@
 import { Agent } from "node:https";
 import { checkOptions, isCoded } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
-import { formatOf } from "../classify-files/read-records.ts";
+import { formatOf, textsOf } from "../classify-files/read-records.ts";
 import { sampleFile, sampleParquet } from "../classify-files/sample-file.ts";
 import { s3ClientConfig } from "../s3.ts";
 import type { DataSource, SourceAsset } from "./data-source.ts";
@@ -56,21 +56,30 @@ export async function openS3Source(options: S3SourceOptions): Promise<DataSource
     },
   });
   const within = (signal: AbortSignal) => ({ abortSignal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) });
-  /** Bytes of the object as it was listed: another one in its place is refused. */
+  /** Bytes of the object as it was listed: another one in its place is refused. What goes wrong here is of the source, what goes wrong with the bytes of the object. */
   async function* read(asset: SourceAsset, from: number, to: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const IfMatch = etagOf(asset);
-    const { Body } = await client.send(
-      new sdk.GetObjectCommand({ Bucket, Key: asset.name, Range: `bytes=${from}-${to - 1}`, IfMatch }),
-      within(signal),
-    );
-    yield* Body as AsyncIterable<Uint8Array>;
-  }
-  async function* texts(asset: SourceAsset, to: number, signal: AbortSignal): AsyncGenerator<string> {
-    const decoder = new TextDecoder();
-    if (to > 0) for await (const chunk of read(asset, 0, to, signal)) yield decoder.decode(chunk, { stream: true });
+    try {
+      const { Body } = await client.send(
+        new sdk.GetObjectCommand({ Bucket, Key: asset.name, Range: `bytes=${from}-${to - 1}`, IfMatch }),
+        within(signal),
+      );
+      yield* Body as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw isAnswer(error) ? unreadableAsset(reasonOf(error)) : unavailable(reasonOf(error));
+    }
   }
   return {
     namespace: `s3://${Bucket}`,
+    async probe(signal) {
+      try {
+        await client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix, MaxKeys: 1 }), within(signal));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw unavailable(reasonOf(error));
+      }
+    },
     async list(signal) {
       const assets: SourceAsset[] = [];
       let [skipped, seen] = [0, 0];
@@ -92,7 +101,7 @@ export async function openS3Source(options: S3SourceOptions): Promise<DataSource
         return { assets, skipped, truncated: false };
       } catch (error) {
         signal.throwIfAborted();
-        throw unavailable(nameOf(error));
+        throw unavailable(reasonOf(error));
       }
     },
     async sample(asset, signal) {
@@ -101,7 +110,9 @@ export async function openS3Source(options: S3SourceOptions): Promise<DataSource
         if (!isParquet(asset.name)) {
           const to = Math.min(size, bytes);
           const format = formatOf(asset.name) ?? "csv";
-          return await sampleFile(texts(asset, to, signal), { format, samples: rows, partial: to < size });
+          const partial = to < size;
+          const bytesOf = to > 0 ? read(asset, 0, to, signal) : nothing();
+          return await sampleFile(textsOf(bytesOf, partial), { format, samples: rows, partial });
         }
         const file = {
           byteLength: size,
@@ -114,8 +125,9 @@ export async function openS3Source(options: S3SourceOptions): Promise<DataSource
         return await sampleParquet(file, { samples: rows, most: bytes });
       } catch (error) {
         signal.throwIfAborted();
-        if (isCoded(error, "file_invalid")) throw unreadableAsset("it is not what its name says, or damaged");
-        throw isAnswer(error) ? unreadableAsset(nameOf(error)) : unavailable(nameOf(error));
+        if (isCoded(error, "source_unavailable", "asset_unreadable", "back_end_missing")) throw error;
+        // Whatever its bytes do to who reads them.
+        throw unreadableAsset("it is not what its name says, or damaged");
       }
     },
     async close() {
@@ -142,7 +154,11 @@ function isAnswer(error: unknown): boolean {
   return status >= 300 && status < 500 && status !== 401;
 }
 
-function nameOf(error: unknown): string {
-  const { name } = error as { readonly name?: unknown };
-  return typeof name === "string" && /^[A-Za-z0-9]{1,64}$/.test(name) ? name : "no answer";
+/** By its code alone: what a server says may quote a value. */
+function reasonOf(error: unknown): string {
+  const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
+  const told = [code, name].find((one) => typeof one === "string" && /^[A-Za-z0-9_]{1,64}$/.test(one) && one !== "Error");
+  return typeof told === "string" ? told : "no answer";
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

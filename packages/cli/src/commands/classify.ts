@@ -59,7 +59,7 @@ async function classify(
   format: Format,
   onShare: (share: number, records: number) => void,
 ): Promise<FileReport | PdfReport> {
-  const { classifyFile, classifyParquet, classifyPdf } = await import("@seneschal/adapters/classify-files");
+  const { classifyFile, classifyParquet, classifyPdf, textsOf } = await import("@seneschal/adapters/classify-files");
   const file = await open(path).catch(() => undefined);
   if (file === undefined) throw new CodedError("file_unreadable", `${name} cannot be read`);
   try {
@@ -69,7 +69,7 @@ async function classify(
       onProgress: ({ read, records }) => onShare(read / Math.max(byteLength, 1), records),
     };
     if (format !== "parquet" && format !== "pdf")
-      return await classifyFile(createReadStream(path, "utf8"), { ...options, format });
+      return await classifyFile(textsOf(createReadStream(path)), { ...options, format });
     const bytes: RandomAccess = {
       byteLength,
       async read(start, end) {

@@ -1,13 +1,14 @@
 import { checkArgument } from "@seneschal/kernel";
+import { columnName } from "./column-name.ts";
 import type { ColumnSample } from "./columns.ts";
 import { classifyColumn } from "./columns.ts";
-import { safeName } from "./evidence.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { columnEvidenceOf } from "./structured-evidence.ts";
 import { lowestTier, maxTier, type TierPolicy, tagsOf } from "./tiers.ts";
 
 /** What a column of a table or file holds. Never a value of it. */
 export interface ColumnReport {
+  /** As `columnName` tells it. */
   readonly column: string;
   readonly tier: string;
   readonly tags: readonly string[];
@@ -26,10 +27,10 @@ export interface ColumnClassifier {
   classifyColumn(
     column: Pick<ColumnSample, "name" | "about" | "values">,
     owner: string,
-  ): Promise<Pick<ColumnReport, "tier" | "tags">>;
+  ): Promise<Pick<ColumnReport, "column" | "tier" | "tags">>;
 }
 
-/** Classifies a column by its name and values: as a whole, and by what single values hold. */
+/** Classifies a column by its name and values: as a whole, and by what single values hold, one that stands in the name among them. */
 export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, recognisers: readonly Recogniser[]): ColumnReport {
   checkArgument("column", column, "object");
   checkArgument("policy", policy, "object");
@@ -39,7 +40,7 @@ export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, r
   let tier = lowestTier(policy);
   for (const e of evidence) tier = maxTier(policy, tier, e.tier);
   return {
-    column: safeName(column.name),
+    column: columnName(column.name, recognisers),
     tier,
     tags: tagsOf(
       policy,

@@ -1,3 +1,4 @@
+import { valuesInName } from "./column-name.ts";
 import { type ColumnSample, classifyColumn } from "./columns.ts";
 import { type Evidence, mayNameEvidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { meaningOf, Surroundings } from "./lexicon.ts";
@@ -148,6 +149,18 @@ export function columnEvidenceOf(sample: ColumnSample, policy: TierPolicy, recog
   }
   const { possible } = verdict === undefined ? meaningOf(name, around) : {};
   if (possible !== undefined) found.push(mayNameEvidence(policy, `column ${column}`, possible.term));
+  for (const finding of valuesInName(name, recognisers)) {
+    const { tier, tags } = policyOfFinding(policy, finding);
+    const kind = finding.validator === "passed" ? "checksum" : "pattern";
+    found.push({
+      entity: finding.entity,
+      tier,
+      tags,
+      kind,
+      reason: `the name of a column is ${nameOfFinding(finding)}`,
+      finding,
+    });
+  }
   const hints = [wordsOf(name).join(" ")];
   const seen = new Set<string>();
   for (const value of values.slice(0, 1000)) {

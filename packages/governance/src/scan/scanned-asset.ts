@@ -8,6 +8,8 @@ export interface SampledColumn {
   readonly name: string;
   readonly type?: string;
   readonly values: readonly string[];
+  /** What it is called in place of `name`, where that may be a value: it counts for the tier alone. */
+  readonly called?: string;
 }
 
 /** What scans know of one asset; no value of it. */
@@ -16,7 +18,7 @@ export interface ScannedAsset {
   readonly columns: Readonly<
     Record<string, { readonly type?: string; readonly tier?: string; readonly tags?: readonly string[] }>
   >;
-  /** Nobody could ever read it: it may be anything. */
+  /** Nobody could read what is there: it may be anything. */
   readonly unread: boolean;
   /** Of the source, when it was read. */
   readonly revision?: string;
@@ -24,12 +26,13 @@ export interface ScannedAsset {
   readonly gone: boolean;
 }
 
-/** A column as it was sampled, and what the classifier says of it. */
+/** A column as it is told, and what the classifier says of it. */
 export type ScannedColumn = Pick<SampledColumn, "name" | "type"> & Pick<ColumnReport, "tier" | "tags">;
 
 /**
- * What is known of an asset after a scan. `read`: what the scan saw, `undefined` when the asset could not be read. A scan looks at samples, so that it takes nothing back: a
- * column keeps the highest tier and all tags that any scan found, as long as it is there. What could not be read stays as it was, and is of the highest tier when no scan ever read it.
+ * What is known of an asset after a scan. `read`: what the scan saw, `undefined` when the asset could not be read; `revision`: of what it saw, or could not read. A scan looks at samples, so that it takes nothing back: a
+ * column keeps the highest tier and all tags that any scan found, as long as it is there; columns of one name count all. What could not be read stays as it was, and is of the highest tier when no
+ * scan ever read what is there now.
  *
  * @example
  * ```ts
@@ -47,10 +50,14 @@ export function scannedAsset(
 ): ScannedAsset {
   checkArgument("policy", policy, "object");
   if (read !== undefined) checkArgument("read", read, "array");
-  if (read === undefined) return { columns: {}, unread: true, ...before, gone: false };
+  if (read === undefined) {
+    const another = before === undefined || before.gone || (revision !== undefined && revision !== before.revision);
+    return { columns: {}, ...before, unread: another || before.unread, gone: false };
+  }
   const columns = new Map<string, ScannedAsset["columns"][string]>();
   for (const { name, type, tier, tags } of read) {
-    const known = before !== undefined && Object.hasOwn(before.columns, name) ? before.columns[name] : undefined;
+    const earlier = before !== undefined && Object.hasOwn(before.columns, name) ? before.columns[name] : undefined;
+    const known = columns.get(name) ?? earlier;
     const highest = maxTier(policy, tier, known?.tier ?? lowestTier(policy));
     const all = [...new Set([...(known?.tags ?? []), ...tags])];
     const found = highest !== lowestTier(policy) || all.length > 0;

@@ -1,3 +1,4 @@
+import { columnName, DEFAULT_RECOGNISERS } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
 import { type DecodedArray, type FileMetaData, parquetMetadata, parquetSchema, type SchemaTree } from "hyparquet";
 import { getTreePath } from "hyparquet/src/schema.js";
@@ -8,6 +9,8 @@ import { FETCH, PageCursor, type RandomAccess } from "./page-cursor.ts";
 
 /** Values of one page of one column. */
 export interface ParquetValues {
+  /** Which column it is: two may have one name. */
+  readonly id: string;
   /** Nested fields are dotted. */
   readonly column: string;
   readonly values: readonly string[];
@@ -19,6 +22,7 @@ export interface ParquetValues {
 
 /** One page of one column. */
 export interface ParquetPage extends PageValues {
+  readonly id: string;
   readonly column: string;
   readonly shape: ColumnShape;
   readonly read: number;
@@ -37,8 +41,8 @@ const MAX_HEADER = 1024 * 1024;
  * naming the column.
  */
 export async function* readParquet(file: RandomAccess, most = Number.POSITIVE_INFINITY): AsyncGenerator<ParquetValues> {
-  for await (const { column, values, read, records } of readParquetPages(file, most))
-    yield { column, values: textsOf(values), read, records };
+  for await (const { id, column, values, read, records } of readParquetPages(file, most))
+    yield { id, column, values: textsOf(values), read, records };
 }
 
 /** What a file says of its columns, and how many rows it has. Throws `file_invalid`. */
@@ -59,7 +63,7 @@ export async function* readParquetPages(
   const { tree, records } = inspected(metadata, file.byteLength);
   const { groups, each } = sampled(metadata.row_groups, file.byteLength > most ? most : Number.POSITIVE_INFINITY);
   for (const group of groups) {
-    for (const chunk of group.columns) {
+    for (const [i, chunk] of group.columns.entries()) {
       const meta = chunk.meta_data;
       if (meta === undefined || chunk.file_path !== undefined) throw invalid("columns in other files are not read");
       // The decoder of footers gives what it finds, whatever its type says.
@@ -73,13 +77,14 @@ export async function* readParquetPages(
         if (!(from >= 0 && to >= from && to <= file.byteLength)) throw new RangeError("a column outside the file");
         const cursor = new PageCursor(file, from, to);
         for await (const page of pages(cursor, shape, Number(meta.num_values))) {
-          yield Object.assign(page, { column, shape, read: cursor.offset, records });
+          yield Object.assign(page, { id: `${i}`, column, shape, read: cursor.offset, records });
           if (cursor.offset - from >= each) break;
         }
       } catch (cause) {
         if (cause instanceof CodedError) throw cause;
         const why = cause instanceof PageTooLarge ? cause.message : "the column cannot be decoded";
-        throw new CodedError("file_invalid", `column ${column}: ${why}`, { column }, cause);
+        const told = columnName(column, DEFAULT_RECOGNISERS);
+        throw new CodedError("file_invalid", `column ${told}: ${why}`, { column: told }, cause);
       }
     }
   }

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { DataSource, SourceAsset } from "@seneschal/adapters/sources";
 import {
   type ColumnClassifier,
+  columnName,
   datasetEvent,
   resourceId,
-  type SampledColumn,
   type ScannedAsset,
   type ScannedColumn,
   sameSchema,
@@ -83,12 +83,23 @@ export async function scanSource(
         continue;
       }
       const read = await sampled(asset);
-      if (read.columns === undefined) {
+      let { reason } = read;
+      if (TELLABLE.test(idOf(asset.name))) {
+        const keep = (columns: readonly ScannedColumn[] | undefined) =>
+          write(asset.name, before, (doc) => scannedAsset(tiers, doc, columns, asset.revision));
+        try {
+          await keep(read.columns);
+        } catch (error) {
+          if (read.columns === undefined || !isCoded(error, "invalid_document")) throw error;
+          reason = "the catalogue cannot hold its columns";
+          await keep(undefined);
+        }
+      }
+      if (reason === undefined) counts.scanned++;
+      else {
         counts.failed++;
-        if (failures.length < MAX_FAILURES) failures.push({ resource_id: idOf(asset.name), reason: read.reason });
-      } else counts.scanned++;
-      if (TELLABLE.test(idOf(asset.name)))
-        await write(asset.name, before, (doc) => scannedAsset(tiers, doc, read.columns, asset.revision));
+        if (failures.length < MAX_FAILURES) failures.push({ resource_id: columnName(idOf(asset.name), []), reason });
+      }
     }
     // Of a listing that is not whole nobody knows what is gone.
     for (const before of truncated ? [] : known.values()) {
@@ -106,27 +117,28 @@ export async function scanSource(
     return resourceId(source.namespace, name);
   }
 
-  async function sampled(asset: SourceAsset): Promise<{ readonly columns?: readonly ScannedColumn[]; readonly reason: string }> {
+  /** What an asset holds, or why nobody knows. Rejects where no other asset can be read either. */
+  async function sampled(asset: SourceAsset): Promise<{ readonly columns?: readonly ScannedColumn[]; readonly reason?: string }> {
     if (!TELLABLE.test(idOf(asset.name))) return { reason: "its name is too long, or has control characters" };
-    let columns: readonly SampledColumn[];
-    try {
-      columns = await source.sample(asset, signal);
-    } catch (error) {
-      if (!isCoded(error, "asset_unreadable")) throw error;
-      return { reason: error.message };
-    }
     const about =
       asset.name
         .split(/[./]/)
         .filter((part) => !/^(?:csv|tsv|jsonl|ndjson|parquet|pq)$/i.test(part))
         .at(-1) ?? "";
-    const found: ScannedColumn[] = [];
-    for (const { name, type, values } of columns) {
+    try {
+      const found: ScannedColumn[] = [];
+      for (const { name, type, values, called } of await source.sample(asset, signal)) {
+        signal.throwIfAborted();
+        const { column, tier, tags } = await classifier.classifyColumn({ name, about, values }, `scan of ${sourceName}`);
+        found.push({ name: called ?? column, ...(type === undefined ? {} : { type }), tier, tags });
+      }
+      return { columns: found };
+    } catch (error) {
       signal.throwIfAborted();
-      const { tier, tags } = await classifier.classifyColumn({ name, about, values }, `scan of ${sourceName}`);
-      found.push({ name, ...(type === undefined ? {} : { type }), tier, tags });
+      if (isCoded(error, "source_unavailable")) await source.probe(signal);
+      else if (!isCoded(error, "asset_unreadable", "classification_failed")) throw error;
+      return { reason: error.message };
     }
-    return { columns: found, reason: "" };
   }
 
   /** The resource and what its history says of it are one commit, on what was known until then. */

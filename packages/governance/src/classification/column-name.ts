@@ -1,0 +1,37 @@
+import { checkArgument } from "@seneschal/kernel";
+import { recognise } from "./recognise.ts";
+import type { Finding, Recogniser } from "./recogniser.ts";
+
+/** A word of letters alone is a name: it is no value that has a shape. */
+const PLAIN = /^[\p{L}_$][\p{L}_$-]{0,15}$/u;
+const MOST = 1024;
+
+/** Values in what stands where a name should: the first row of a CSV without names, the keys of a map by address. */
+export function valuesInName(name: string, recognisers: readonly Recogniser[]): readonly Finding[] {
+  return PLAIN.test(name) ? [] : recognise(name, recognisers);
+}
+
+/**
+ * What a column is called to people: its name with each value that is found in it as `<ENTITY>`, control characters and lone surrogates as U+FFFD, at most 1024
+ * characters, and `(no name)` where there is none. A name in which nothing is found is kept.
+ *
+ * @example
+ * ```ts
+ * import { columnName, DEFAULT_RECOGNISERS } from "@seneschal/governance";
+ * console.log(columnName("total of ada@example.org", DEFAULT_RECOGNISERS)); // total of <EMAIL_ADDRESS>
+ * ```
+ */
+export function columnName(name: string, recognisers: readonly Recogniser[]): string {
+  checkArgument("name", name, "string");
+  checkArgument("recognisers", recognisers, "array");
+  let kept = "";
+  let at = 0;
+  for (const { entity, start, end } of valuesInName(name, recognisers)) {
+    kept += `${name.slice(at, start)}<${entity}>`;
+    at = end;
+  }
+  kept += name.slice(at);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  const told = kept.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Surrogate}]/gu, "\ufffd");
+  return told.length > MOST ? told.slice(0, MOST).replace(/\p{Surrogate}$/u, "") : told || "(no name)";
+}
