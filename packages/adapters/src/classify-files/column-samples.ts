@@ -29,6 +29,8 @@ export interface FileColumn {
   readonly name: string;
   /** What it is called in place of `name`, where that may be a value. */
   readonly called?: string;
+  /** Of a nested one the names of its members, from the outermost on. */
+  readonly path?: readonly string[];
 }
 
 /**
@@ -61,16 +63,17 @@ export class ColumnSamples {
 
   /** What is kept, by column. */
   sampled(): readonly SampledColumn[] {
-    return [...this.#columns.values()].map(({ column: { name, called }, sample: { values } }) => ({
+    return [...this.#columns.values()].map(({ column: { name, called, path }, sample: { values } }) => ({
       name,
+      ...(path === undefined ? {} : { path }),
       ...(called === undefined ? {} : { called }),
       values,
     }));
   }
 
   report(about: string, records: number, policy: TierPolicy, recognisers: readonly Recogniser[]): FileReport {
-    const columns = this.sampled().map(({ name, called, values }) => {
-      const report = classifyColumnValues({ name, about, values }, policy, recognisers);
+    const columns = this.sampled().map(({ called, ...column }) => {
+      const report = classifyColumnValues({ ...column, about }, policy, recognisers);
       return called === undefined ? report : { ...report, column: called };
     });
     let tier = lowestTier(policy);

@@ -159,15 +159,15 @@ function cellsOf(line: string, number: number): readonly Cell[] {
   const cells: Cell[] = [];
   const open: Open[] = [];
   const add = (column: FileColumn, value: string): void => {
-    if (cells.push({ id: column.id, name: column.name, value }) > MAX_CELLS)
+    if (cells.push({ id: column.id, name: column.name, path: column.path ?? [], value }) > MAX_CELLS)
       throw invalid(number, `more than ${MAX_CELLS} values`);
   };
   for (const [token] of line.matchAll(TOKEN)) {
     const inside = open.at(-1);
     const here = inside?.texts === undefined ? inside?.member : inside;
     if (token === "{" || token === "[") {
-      const { id, name } = here ?? { id: "", name: "" };
-      open.push({ id, name, members: new Map(), ...(token === "[" ? { texts: [] } : {}) });
+      const { id, name, path = [] } = here ?? { id: "", name: "" };
+      open.push({ id, name, path, members: new Map(), ...(token === "[" ? { texts: [] } : {}) });
     } else if (token === "}" || token === "]") {
       open.pop();
       if (inside?.texts !== undefined && inside.texts.length > 0) add(inside, inside.texts.join(" "));
@@ -189,7 +189,7 @@ function memberOf(inside: Open, key: string, outermost: boolean, number: number)
   inside.members.set(key, before + 1);
   const name = outermost ? key : `${inside.name}.${key}`;
   if (name.length > MAX_NAME) throw invalid(number, `a name of more than ${MAX_NAME} characters`);
-  return { id: `${inside.id}${before === 0 ? "" : `\0${before}`}\0.${key}`, name };
+  return { id: `${inside.id}${before === 0 ? "" : `\0${before}`}\0.${key}`, name, path: [...(inside.path ?? []), key] };
 }
 
 /** `4.1e3` is 4100. */

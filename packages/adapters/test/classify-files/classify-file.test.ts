@@ -7,7 +7,8 @@ async function* cut(text: string, size: number): AsyncGenerator<string> {
 }
 async function all(text: string, format: FileFormat, size = 7) {
   const records = [];
-  for await (const record of readRecords(cut(text, size), format)) records.push(record);
+  for await (const { names, cells } of readRecords(cut(text, size), format))
+    if (!names) records.push(Object.fromEntries(cells.map(({ name, value }) => [name, value])));
   return records;
 }
 

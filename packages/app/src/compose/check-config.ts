@@ -26,7 +26,7 @@ export interface Finding {
 export interface CheckOptions {
   /** Milliseconds. */
   readonly now: number;
-  /** Whether databases, vaults and issuers are tried; default true. */
+  /** Whether databases, vaults, issuers and what is scanned are tried; default true. */
   readonly reach?: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function checkConfig(config: ProcessConfig, options: CheckOptions):
     checkPlaces(config),
     checkPolicies(config),
     checkTiers(config),
-    ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config)] : []),
+    ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config), checkSources(config)] : []),
   ]);
   return [...findings.flat(), ...exposures(config), ...crowds(config), ...plainDestinations(config)];
 }
@@ -222,6 +222,30 @@ async function checkArchive({ services, gateway }: ProcessConfig): Promise<reado
       ),
     ];
   }
+}
+
+/** What is scanned is asked as a scan asks it. */
+async function checkSources({ services, governance }: ProcessConfig): Promise<readonly Finding[]> {
+  if (!services.includes("governance")) return [];
+  const { probeSource } = await import("../governance/index.ts");
+  const found = await Promise.all(
+    Object.entries(governance.sources).map(async ([name, settings]): Promise<readonly Finding[]> => {
+      try {
+        await probeSource(settings);
+        return [];
+      } catch (cause) {
+        const message = isCoded(cause) ? cause.message : `the source cannot be read: ${codeOf(cause)}`;
+        return [
+          warning(
+            `governance.sources.${name}`,
+            message,
+            "start it, or mend its address, user or secret; until then no scan of it ends well",
+          ),
+        ];
+      }
+    }),
+  );
+  return found.flat();
 }
 
 async function canWrite(directory: string): Promise<boolean> {

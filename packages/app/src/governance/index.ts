@@ -5,3 +5,4 @@ export { type GovernanceOptions, openGovernance, tierPolicyOf } from "./open-gov
 export { governanceSchema } from "./schema.ts";
 export { governanceService } from "./service.ts";
 export { type GovernanceConfig, governanceSettings } from "./settings.ts";
+export { probeSource } from "./sources/open-source.ts";

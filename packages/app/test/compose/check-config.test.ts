@@ -63,6 +63,34 @@ describe("a check of the configuration", () => {
       expect(() => processSettings.parse({ gateway: { audit: { archive: { to: wrong } } } })).toThrow(/directory or s3/);
   });
 
+  it("tries what is scanned as a scan would, and says by which code one does not answer, without a secret", async () => {
+    const { port } = await new Promise<AddressInfo>((done) => {
+      const server = createServer();
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address() as AddressInfo;
+        server.close(() => done(address));
+      });
+    });
+    const secret_key_file = await file("lake.key", "secret-canary");
+    const password_file = await file("db.password", "password-canary");
+    const sources = {
+      lake: { kind: "s3", endpoint: `http://127.0.0.1:${port}`, bucket: "lake", access_key: "scanner", secret_key_file },
+      shop: { kind: "postgres", host: "127.0.0.1", port, database: "shop", user: "scanner", password_file, tls: "off" },
+    };
+    const settings = { services: ["governance"], governance: { sources } };
+    const found = (await check(settings)).filter(({ setting }) => setting.startsWith("governance.sources"));
+    expect(found).toMatchObject(
+      ["lake", "shop"].map((name) => ({
+        severity: "warning",
+        setting: `governance.sources.${name}`,
+        message: "the source cannot be read: ECONNREFUSED",
+      })),
+    );
+    expect(JSON.stringify(found)).not.toContain("canary");
+    const offline = await checkConfig(processSettings.parse({ data_dir: dir, ...settings }), { now: Date.now(), reach: false });
+    expect(offline.filter(({ setting }) => setting.startsWith("governance.sources"))).toEqual([]);
+  });
+
   it("names every file that is missing, expired, of another pair, of another kind or open to others, and says what to do", async () => {
     const { ca, trusted_ca, tls_cert, tls_key } = await sound();
     const expired = await ca.issue("CN=localhost", { usage: "server", from: -9 * DAY, to: -DAY });

@@ -14,18 +14,23 @@ const idOf = (table: string) => `postgres://db:5432/shop.public.${table}`;
 
 /** A source in memory; `fails` of a table or of the whole is why it cannot be read. */
 function memorySource() {
-  const tables = new Map<string, { columns: readonly SampledColumn[]; fails?: string; revision?: string }>();
+  const tables = new Map<string, { columns: readonly SampledColumn[]; fails?: unknown; revision?: string }>();
   const state = {
     fails: undefined as string | undefined,
     opened: 0,
     closed: 0,
     sampled: 0,
     held: undefined as Promise<void> | undefined,
+    /** Whether it still answers, once a table failed. */
+    answers: true,
   };
   const open = async (): Promise<DataSource> => {
     state.opened++;
     return {
       namespace: "postgres://db:5432",
+      async probe() {
+        if (!state.answers) throw new CodedError("source_unavailable", "no connection");
+      },
       async list() {
         if (state.fails !== undefined) throw new CodedError("source_unavailable", state.fails);
         const assets = [...tables].map(([name, { revision }]) => ({
@@ -39,7 +44,8 @@ function memorySource() {
         await state.held;
         state.sampled++;
         const table = tables.get(name.split(".").at(-1) ?? "");
-        if (table?.fails !== undefined) throw new CodedError("asset_unreadable", table.fails);
+        if (typeof table?.fails === "string") throw new CodedError("asset_unreadable", table.fails);
+        if (table?.fails !== undefined) throw table.fails;
         return table?.columns ?? [];
       },
       async close() {
@@ -127,7 +133,10 @@ describe("scans", () => {
       failures: [{ resource_id: idOf("secret"), reason: "the role may not read it" }],
     });
     expect((await resource(rig, "secret")).body.classification.tier).toBe("RESTRICTED");
-    expect((await rig.call(undefined, "GET", "/health")).body.status).toBe("degraded");
+    expect((await rig.call(undefined, "GET", "/health")).body).toMatchObject({
+      status: "degraded",
+      components: { database: { status: "healthy" }, sources: { status: "unhealthy" } },
+    });
     expect((await rig.call(undefined, "GET", "/ready")).status).toBe(200);
     const metrics = async () => (await rig.call(undefined, "GET", "/metrics")).body;
     expect(await metrics()).toMatch(/_source_failing\{source="shop"\} 1/);
@@ -139,6 +148,95 @@ describe("scans", () => {
     expect(await scan(rig)).toMatchObject({ state: "failed", error: "no connection" });
     expect((await resource(rig, "secret")).body.classification.tier).toBe("INTERNAL");
     expect(await metrics()).toMatch(/_source_failing\{source="shop"\} 1/);
+  });
+
+  test("whatever one table does to who reads it, it fails alone and is of the highest tier, and no value is in what is told, kept or logged", async () => {
+    const canary = `canary ${SSN}`;
+    const fails: readonly unknown[] = [
+      "the role may not read it",
+      new CodedError("source_unavailable", "the source cannot be read: ECONNRESET"),
+    ];
+    const names = ["x\0y", "\ud800", "\u0007", "", "__proto__", "constructor", "k".repeat(70_000), SSN, `of ${SSN}`, "a\nb"];
+    const memory = memorySource();
+    memory.tables.set("a0", { columns: [column("ssn", "text", SSN)] });
+    for (const [i, one] of fails.entries()) memory.tables.set(`fails${i}`, { columns: [], fails: one });
+    for (const [i, name] of names.entries()) memory.tables.set(`named${i}`, { columns: [column(name, "text", canary)] });
+    const many = Array.from({ length: 1200 }, (_, i) =>
+      column(`${"n".repeat(950)}_${"abcdefgh"[i % 8]}${"z".repeat(i >> 3)}`.slice(-1000), "t"),
+    );
+    memory.tables.set("too_many", { columns: many });
+    memory.tables.set("con\u0001trol", { columns: [column("x", "text", canary)] });
+    memory.tables.set("half\ud800", { columns: [column("x", "text", canary)] });
+    memory.tables.set("z9", { columns: [column("ssn", "text", SSN)] });
+    const rig = await start(memory);
+    const done = await ended(rig);
+    expect(done).toMatchObject({ state: "succeeded", result: { assets: memory.tables.size } });
+    const failed = ["fails0", "fails1", "too_many"];
+    expect(done.result.failures.map((one: { resource_id: string }) => one.resource_id)).toEqual([
+      ...failed.map(idOf),
+      idOf("con\ufffdtrol"),
+      idOf("half\ufffd"),
+    ]);
+    for (const table of ["a0", "z9"]) expect((await resource(rig, table)).body.classification.tier).toBe("PROPRIETARY");
+    for (const table of failed) expect((await resource(rig, table)).body.classification.tier).toBe("RESTRICTED");
+    for (const i of names.keys()) expect((await resource(rig, `named${i}`)).body.classification.tier).toBe("PROPRIETARY");
+    const told = await Promise.all([
+      rig.store.list("scanned_assets", "by_source", [], { limit: 100 }),
+      rig.store.list("lineage_events", "by_arrival", [], { limit: 100 }),
+      rig.store.list("jobs", "created", [], { limit: 100 }),
+      rig.store.auditRead(0, 100),
+      rig.call("reader", "GET", "/api/v1/resources?limit=1000"),
+      rig.call("reader", "GET", "/api/v1/sources/shop/scans"),
+      rig.call(undefined, "GET", "/metrics"),
+      rig.call(undefined, "GET", "/health"),
+    ]);
+    expect(JSON.stringify(told)).toContain("of <US_SSN>");
+    expect(JSON.stringify(told)).not.toContain(SSN);
+    expect(JSON.stringify(told)).not.toContain("canary");
+  });
+
+  test("a scan ends with the source, not with a table, and tells of an inner fault its code alone", async () => {
+    const memory = memorySource();
+    const lost = new CodedError("source_unavailable", "the source cannot be read: ECONNRESET");
+    memory.tables.set("a", { columns: [column("x", "text")], fails: lost });
+    memory.state.answers = false;
+    const rig = await start(memory);
+    expect(await ended(rig)).toMatchObject({ state: "failed", error: "no connection" });
+    memory.tables.set("a", { columns: [], fails: new CodedError("odd_fault", `saw ${SSN}`) });
+    expect(await scan(rig)).toMatchObject({ state: "failed", error: "the scan failed: odd_fault" });
+    memory.tables.set("a", { columns: [], fails: new TypeError(`saw ${SSN}`) });
+    expect(await scan(rig)).toMatchObject({ state: "failed", error: "the scan failed: TypeError" });
+  });
+
+  test("columns of one name count all", async () => {
+    const memory = memorySource();
+    for (const [table, columns] of [
+      ["a", [column("x", "text", SSN), column("x", "text", "plain")]],
+      ["b", [column("x", "text", "plain"), column("x", "text", SSN)]],
+      ["c", [column("ada@example.org", "text", "plain"), column("bob@example.org", "text", SSN)]],
+    ] as const)
+      memory.tables.set(table, { columns });
+    const rig = await start(memory);
+    await ended(rig);
+    for (const [table, name] of [
+      ["a", "x"],
+      ["b", "x"],
+      ["c", "<EMAIL_ADDRESS>"],
+    ] as const)
+      expect((await resource(rig, table)).body.columns).toMatchObject({ [name]: { tier: "PROPRIETARY" } });
+  });
+
+  test("what changed and cannot be read is of the highest tier, for what is there now nobody read", async () => {
+    const memory = memorySource();
+    memory.tables.set("a", { columns: [column("x", "text", "plain")], revision: "1" });
+    const rig = await start(memory);
+    await ended(rig);
+    memory.tables.set("a", { columns: [], revision: "2", fails: "damaged" });
+    await scan(rig);
+    expect((await resource(rig, "a")).body.classification.tier).toBe("RESTRICTED");
+    memory.tables.set("a", { columns: [column("x", "text", "plain")], revision: "2" });
+    expect((await scan(rig)).result).toMatchObject({ scanned: 1 });
+    expect((await resource(rig, "a")).body.classification.tier).toBe("INTERNAL");
   });
 
   test("one scrape asks the store once for the newest scans of a source", async () => {

@@ -126,11 +126,15 @@ it("the files below a prefix of our own S3 are scanned, of a large one its begin
   try {
     s3 = await openS3Rig();
     const client = s3.client();
-    const put = (Key: string, Body: string) => client.send(new sdk.PutObjectCommand({ Bucket: "lake", Key, Body }));
+    const put = (Key: string, Body: string | Uint8Array) => client.send(new sdk.PutObjectCommand({ Bucket: "lake", Key, Body }));
     await client.send(new sdk.CreateBucketCommand({ Bucket: "lake" }));
     await put("raw/people.csv", `name,ssn\n${`ada,${SSN}\n`.repeat(20)}`);
     await put("raw/events.jsonl", `${JSON.stringify({ at: 1, user: { mail: "ada@example.org" } })}\n`.repeat(20));
     await put("raw/large.csv", `note,ssn\n${`as ever,${SSN}\n`.repeat(20_000)}`);
+    // The first by name: one that cannot be read keeps no other from being scanned.
+    await put("raw/0 utf-16.csv", Buffer.from(`\ufeffname,4111111111111111\nada,${SSN}\n`, "utf16le"));
+    await put("raw/0 nul.csv", `4111111111111111\0,a\n${SSN},b\n`);
+    await put("raw/one row.csv", `${SSN},Ada`);
     await put("raw/broken.parquet", "PAR1 this is none PAR1");
     await put("raw/picture.png", "...");
     await put("raw/skip/people.csv", `ssn\n${SSN}\n`);
@@ -141,18 +145,23 @@ it("the files below a prefix of our own S3 are scanned, of a large one its begin
     const wanted = { ...source, prefix: "raw/", exclude: ["raw/skip/*"], sample: { bytes: 65_536 } };
     const { rig, scan, tiers, again } = await scanned(wanted);
     try {
-      expect(scan).toMatchObject({ state: "succeeded", error: null, result: { assets: 4, scanned: 3, failed: 1, skipped: 1 } });
+      expect(scan).toMatchObject({ state: "succeeded", error: null, result: { assets: 7, scanned: 4, failed: 3, skipped: 1 } });
+      expect(JSON.stringify(scan)).not.toContain("4111");
       expect(await tiers()).toMatchObject({
         "s3://lake/raw/people.csv": ["PROPRIETARY", { ssn: "PROPRIETARY" }],
         "s3://lake/raw/events.jsonl": ["CONFIDENTIAL", { at: "INTERNAL", "user.mail": "CONFIDENTIAL" }],
         "s3://lake/raw/large.csv": ["PROPRIETARY", { note: "INTERNAL", ssn: "PROPRIETARY" }],
         "s3://lake/raw/broken.parquet": ["RESTRICTED", {}],
+        "s3://lake/raw/0 utf-16.csv": ["RESTRICTED", {}],
+        "s3://lake/raw/0 nul.csv": ["RESTRICTED", {}],
+        "s3://lake/raw/one row.csv": ["PROPRIETARY", { "column 1": "PROPRIETARY", "column 2": expect.any(String) }],
       });
       await put("raw/events.jsonl", `${JSON.stringify({ password: "hunter2-hunter2" })}\n`.repeat(20));
       await client.send(new sdk.DeleteObjectCommand({ Bucket: "lake", Key: "raw/large.csv" }));
-      expect((await again()).result).toMatchObject({ scanned: 1, unchanged: 1, failed: 1, dropped: 1 });
+      expect((await again()).result).toMatchObject({ scanned: 1, unchanged: 2, failed: 3, dropped: 1 });
       await writeFile(secret_key_file, "another");
-      expect(await again()).toMatchObject({ state: "failed" });
+      const refused = await again();
+      expect(refused).toMatchObject({ state: "failed", error: "the source cannot be read: SignatureDoesNotMatch" });
     } finally {
       await rig.stop();
     }

@@ -15,7 +15,7 @@ export const addConfig: AddCommand = (program, { host, result, exit }) => {
     )
     .option("-c, --config <file>", "YAML or JSON file")
     .option("--set <path=value...>", "a setting by its path")
-    .option("--offline", "try no database, vault or issuer", false)
+    .option("--offline", "try no database, vault, issuer or source", false)
     .action(async (options: { config?: string; set?: string[]; offline: boolean }) => {
       const config = await readConfig(host, options);
       const settings = describeConfig(processSettings, config);

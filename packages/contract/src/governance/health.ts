@@ -2,7 +2,12 @@ import * as z from "zod";
 import type { Contract } from "../route.ts";
 
 const open = { tag: "health", auth: "public", method: "GET", status: 200, uncounted: true } as const;
-const health = z.strictObject({ status: z.enum(["healthy", "degraded"]), version: z.string() });
+const component = z.strictObject({ status: z.enum(["healthy", "unhealthy"]), message: z.string().optional() });
+const health = z.strictObject({
+  status: z.enum(["healthy", "degraded"]),
+  version: z.string(),
+  components: z.record(z.string(), component),
+});
 const readiness = z
   .strictObject({
     ready: z.boolean(),

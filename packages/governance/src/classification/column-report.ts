@@ -25,7 +25,7 @@ export interface ColumnReport {
 export interface ColumnClassifier {
   /** Rejects as `TaskClassifier.answer` does; what takes too long is of the highest tier. */
   classifyColumn(
-    column: Pick<ColumnSample, "name" | "about" | "values">,
+    column: Pick<ColumnSample, "name" | "path" | "about" | "values">,
     owner: string,
   ): Promise<Pick<ColumnReport, "column" | "tier" | "tags">>;
 }
@@ -40,7 +40,7 @@ export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, r
   let tier = lowestTier(policy);
   for (const e of evidence) tier = maxTier(policy, tier, e.tier);
   return {
-    column: columnName(column.name, recognisers),
+    column: columnName(column.path ?? column.name, recognisers),
     tier,
     tags: tagsOf(
       policy,

@@ -6,6 +6,8 @@ import { isIpv6 } from "./recognisers/ip.ts";
 /** A column to be judged: its name, what it belongs to, and values if there are any. */
 export interface ColumnSample {
   readonly name: string;
+  /** Of a nested one the names of its members, from the outermost on: `name` is them, dotted. */
+  readonly path?: readonly string[];
   /** Table, file or data set. */
   readonly about?: string;
   /** In place of `about`: that and the columns beside it. */

@@ -149,7 +149,7 @@ export function columnEvidenceOf(sample: ColumnSample, policy: TierPolicy, recog
   }
   const { possible } = verdict === undefined ? meaningOf(name, around) : {};
   if (possible !== undefined) found.push(mayNameEvidence(policy, `column ${column}`, possible.term));
-  for (const finding of valuesInName(name, recognisers)) {
+  for (const finding of valuesInName(sample.path ?? name, recognisers)) {
     const { tier, tags } = policyOfFinding(policy, finding);
     const kind = finding.validator === "passed" ? "checksum" : "pattern";
     found.push({

@@ -10,6 +10,8 @@ export interface SampledColumn {
   readonly values: readonly string[];
   /** What it is called in place of `name`, where that may be a value: it counts for the tier alone. */
   readonly called?: string;
+  /** Of a nested one the names of its members, from the outermost on. */
+  readonly path?: readonly string[];
 }
 
 /** What scans know of one asset; no value of it. */

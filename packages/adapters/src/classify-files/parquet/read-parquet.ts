@@ -11,6 +11,7 @@ import { FETCH, PageCursor, type RandomAccess } from "./page-cursor.ts";
 export interface ParquetValues {
   /** Which column it is: two may have one name. */
   readonly id: string;
+  readonly path: readonly string[];
   /** Nested fields are dotted. */
   readonly column: string;
   readonly values: readonly string[];
@@ -23,6 +24,7 @@ export interface ParquetValues {
 /** One page of one column. */
 export interface ParquetPage extends PageValues {
   readonly id: string;
+  readonly path: readonly string[];
   readonly column: string;
   readonly shape: ColumnShape;
   readonly read: number;
@@ -41,8 +43,8 @@ const MAX_HEADER = 1024 * 1024;
  * naming the column.
  */
 export async function* readParquet(file: RandomAccess, most = Number.POSITIVE_INFINITY): AsyncGenerator<ParquetValues> {
-  for await (const { id, column, values, read, records } of readParquetPages(file, most))
-    yield { id, column, values: textsOf(values), read, records };
+  for await (const { id, path, column, values, read, records } of readParquetPages(file, most))
+    yield { id, path, column, values: textsOf(values), read, records };
 }
 
 /** What a file says of its columns, and how many rows it has. Throws `file_invalid`. */
@@ -68,22 +70,23 @@ export async function* readParquetPages(
       if (meta === undefined || chunk.file_path !== undefined) throw invalid("columns in other files are not read");
       // The decoder of footers gives what it finds, whatever its type says.
       if (!Array.isArray(meta.path_in_schema)) throw invalid("a column without a path");
-      const column = nameOf(meta.path_in_schema);
+      const path = partsOf(meta.path_in_schema);
+      const column = path.join(".");
       try {
-        const path = meta.path_in_schema;
-        const shape = { path, schemaPath: getTreePath(tree, path), codec: meta.codec, stored };
+        const place = meta.path_in_schema;
+        const shape = { path: place, schemaPath: getTreePath(tree, place), codec: meta.codec, stored };
         const from = Number(meta.dictionary_page_offset || meta.data_page_offset);
         const to = from + Number(meta.total_compressed_size);
         if (!(from >= 0 && to >= from && to <= file.byteLength)) throw new RangeError("a column outside the file");
         const cursor = new PageCursor(file, from, to);
         for await (const page of pages(cursor, shape, Number(meta.num_values))) {
-          yield Object.assign(page, { id: `${i}`, column, shape, read: cursor.offset, records });
+          yield Object.assign(page, { id: `${i}`, path, column, shape, read: cursor.offset, records });
           if (cursor.offset - from >= each) break;
         }
       } catch (cause) {
         if (cause instanceof CodedError) throw cause;
         const why = cause instanceof PageTooLarge ? cause.message : "the column cannot be decoded";
-        const told = columnName(column, DEFAULT_RECOGNISERS);
+        const told = columnName(path, DEFAULT_RECOGNISERS);
         throw new CodedError("file_invalid", `column ${told}: ${why}`, { column: told }, cause);
       }
     }
@@ -174,8 +177,8 @@ function inspected(metadata: FileMetaData, size: number): { readonly tree: Schem
 /** Names that only Parquet's encoding of lists and maps adds. */
 const STRUCTURAL = new Set(["list", "element", "bag", "array_element", "item", "key_value"]);
 
-function nameOf(path: readonly string[]): string {
-  return path.filter((part, i) => i === 0 || !STRUCTURAL.has(part)).join(".");
+function partsOf(path: readonly string[]): readonly string[] {
+  return path.filter((part, i) => i === 0 || !STRUCTURAL.has(part));
 }
 
 function invalid(message: string, cause?: unknown): CodedError {

@@ -5,8 +5,8 @@ import type { GovernanceServices } from "../services.ts";
 type Routes = Pick<GovernanceContract, "health" | "healthV1" | "ready" | "readyV1" | "metrics">;
 
 async function health({ health: check, version }: GovernanceServices) {
-  const { status } = await check();
-  return { status, version };
+  const { status, components } = await check();
+  return { status, version, components };
 }
 
 async function ready({ health: check }: GovernanceServices) {

@@ -1,6 +1,6 @@
 import { readText } from "@seneschal/adapters/files";
 import { type DataSource, openPostgresSource, openS3Source } from "@seneschal/adapters/sources";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { SourceSettings } from "./settings.ts";
 
 /** Opens a source for one scan. Its secrets are read anew, so that a new one counts at once. Rejects with `source_unavailable` for a file that cannot be read. */
@@ -16,6 +16,21 @@ export async function openSource(settings: SourceSettings): Promise<DataSource> 
   const { host, port, database, user, password_file, tls } = settings;
   const password = password_file === undefined ? {} : { password: (await text("password_file", password_file)).trim() };
   return openPostgresSource({ ...scope, ...ca, ...password, host, port, database, user, tls: tls === "verify-full" });
+}
+
+/** Whether a source answers whom the settings name, as a scan would ask. Rejects with `source_unavailable`. */
+export async function probeSource(settings: SourceSettings): Promise<void> {
+  checkArgument("settings", settings, "object");
+  const source = await openSource(settings);
+  const signal = AbortSignal.timeout(settings.timeout);
+  try {
+    await source.probe(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new CodedError("source_unavailable", `the source cannot be read: no answer within ${settings.timeout} ms`, {}, error);
+  } finally {
+    await source.close();
+  }
 }
 
 async function text(setting: string, path: string): Promise<string> {

@@ -55,7 +55,7 @@ const MAX_FAILURES = 100;
 const TRIES = 5;
 /** Names that the interface can tell. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const TELLABLE = /^[^\u0000-\u001f\u007f]{1,1024}$/;
+const TELLABLE = /^[^\u0000-\u001f\u007f\p{Surrogate}]{1,1024}$/u;
 
 /**
  * Scans a source: lists what is there, classifies samples of it, and writes what changed of the organisation's catalogue, table by table. Run again it does the same anew: what a scan that
@@ -127,9 +127,9 @@ export async function scanSource(
         .at(-1) ?? "";
     try {
       const found: ScannedColumn[] = [];
-      for (const { name, type, values, called } of await source.sample(asset, signal)) {
+      for (const { type, called, ...sample } of await source.sample(asset, signal)) {
         signal.throwIfAborted();
-        const { column, tier, tags } = await classifier.classifyColumn({ name, about, values }, `scan of ${sourceName}`);
+        const { column, tier, tags } = await classifier.classifyColumn({ ...sample, about }, `scan of ${sourceName}`);
         found.push({ name: called ?? column, ...(type === undefined ? {} : { type }), tier, tags });
       }
       return { columns: found };

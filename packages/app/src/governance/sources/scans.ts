@@ -4,6 +4,7 @@ import type { Metrics } from "@seneschal/adapters/metrics";
 import type { DataSource } from "@seneschal/adapters/sources";
 import { isOver, type Job } from "@seneschal/core/jobs";
 import type { ColumnClassifier, TierPolicy } from "@seneschal/governance";
+import { CodedError, isCoded } from "@seneschal/kernel";
 import type { Clock, DocumentStore, Random } from "@seneschal/kernel/ports";
 import { Gauge } from "prom-client";
 import { type Background, openJobs, type Stoppable } from "../../platform/index.ts";
@@ -65,7 +66,13 @@ export function openScans(options: ScansOptions): Scans {
         if (source === undefined) throw gone();
         const { org, name, settings } = source;
         const parts = { store, classifier, tiers, now: () => clock.now() };
-        return { ...(await scanSource(parts, { org, name, open: () => open(settings) }, context)) };
+        try {
+          return { ...(await scanSource(parts, { org, name, open: () => open(settings) }, context)) };
+        } catch (error) {
+          throw context.signal.aborted || isCoded(error, "source_unavailable", "back_end_missing", "job_interrupted")
+            ? error
+            : withoutValues(error);
+        }
       },
     },
     audit: (job) => [scanAudit(job, clock.now())],
@@ -137,6 +144,13 @@ function scanAudit(job: Job, now: number) {
     { org, user: job.created_by, now },
     { operation: "SCAN", resource: `source:${name.join("|")}`, reasoning: `scan ${job.id} is ${job.state}` },
   );
+}
+
+/** What went wrong otherwise is told and logged by its code alone: a text of whoever looked at a value may hold it. */
+function withoutValues(error: unknown): CodedError {
+  const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
+  const told = [code, name].find((one) => typeof one === "string" && /^[A-Za-z0-9_]{1,64}$/.test(one));
+  return new CodedError("scan_failed", `the scan failed: ${told ?? "an inner fault"}`);
 }
 
 function gone(): Error {
