@@ -1,4 +1,5 @@
 import { governanceError } from "../errors.ts";
+import { plainNumber } from "./known-values.ts";
 import { BARE, checkRedaction, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
 import { type Around, assembled, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
 
@@ -145,22 +146,9 @@ export function jsonString(token: string, index: number): Written {
 /** A number is redacted as a whole: a part of it would be another number. It is read as it stands and as the digits that it means. */
 export function jsonNumber(token: string, start: number, end: number, options: RedactionOptions): readonly Piece[] {
   const foundIn = (digits: string) => redactedPieces(digits, options).find((piece) => piece.entity !== undefined);
-  const found = foundIn(token) ?? foundIn(digitsOf(token));
+  const found = foundIn(token) ?? foundIn(plainNumber(token) ?? "");
   if (found?.entity === undefined) return [];
   const pieces = redactedPieces(token, Object.assign({}, options, { whole: found.entity }), () => BARE + token);
   const text = JSON.stringify(pieces.map((piece) => piece.text).join(""));
   return [{ start, end, text, entity: found.entity, operator: found.operator ?? "replace" }];
-}
-
-/** Digits of numbers that anybody would call a number of something. */
-const MOST_DIGITS = 40;
-
-/** `4.111E3` and `4111.0` as `4111`; empty for what has no other digits. */
-function digitsOf(token: string): string {
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
-  const point = whole.length + Number(exponent);
-  const digits = whole + fraction;
-  if (digits === token || !(point > 0 && point <= MOST_DIGITS)) return "";
-  const rest = digits.slice(point).replace(/0+$/, "");
-  return `${sign}${digits.slice(0, point).padEnd(point, "0")}${rest === "" ? "" : `.${rest}`}`;
 }

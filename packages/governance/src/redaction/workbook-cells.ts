@@ -100,7 +100,11 @@ export function headsOf(
     reaches.set(`${row} ${columnNumber(from)}`, columnNumber(to));
   }
   const byRow = new Map<number, Cell[]>();
-  for (const cell of cells) byRow.set(cell.row, [...(byRow.get(cell.row) ?? []), cell]);
+  for (const cell of cells) {
+    const inRow = byRow.get(cell.row);
+    if (inRow === undefined) byRow.set(cell.row, [cell]);
+    else inRow.push(cell);
+  }
   const known = [...new Set(cells.map(({ column }) => column))];
   const columns = new Map<
     number,
