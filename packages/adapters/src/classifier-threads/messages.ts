@@ -31,7 +31,7 @@ export function writeEnforcement(enforce: QueryTask | EnforcementTask): string {
 }
 
 /** A column to classify travels as `{ column }`. */
-export function writeColumn(column: Pick<ColumnSample, "name" | "path" | "about" | "values">): string {
+export function writeColumn(column: Pick<ColumnSample, "name" | "path" | "about" | "values" | "unread">): string {
   return JSON.stringify({ column });
 }
 

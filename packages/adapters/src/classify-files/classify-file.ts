@@ -88,8 +88,7 @@ export async function classifyParquet(file: RandomAccess, options: ClassifyOptio
   let records = 0;
   for await (const page of readParquet(file)) {
     records = page.records;
-    const sample = samples.column({ id: page.id, name: page.column, path: page.path });
-    for (const value of page.values) sample.add(value);
+    samples.addPage(page);
     onProgress?.({ read: page.read, records });
   }
   onProgress?.({ read: file.byteLength, records });

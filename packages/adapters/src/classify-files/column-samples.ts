@@ -8,6 +8,7 @@ import {
   type TierPolicy,
 } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
+import type { ParquetValues } from "./parquet/read-parquet.ts";
 
 /** What a file holds. Never a value of it. */
 export interface FileReport {
@@ -61,12 +62,20 @@ export class ColumnSamples {
     for (const cell of cells) this.column(cell).add(cell.value);
   }
 
+  /** The values of a page. */
+  addPage({ id, column, path, values, unread }: Pick<ParquetValues, "id" | "column" | "path" | "values" | "unread">): void {
+    const sample = this.column({ id, name: column, path });
+    sample.unread ||= unread;
+    for (const value of values) sample.add(value);
+  }
+
   /** What is kept, by column. */
   sampled(): readonly SampledColumn[] {
-    return [...this.#columns.values()].map(({ column: { name, called, path }, sample: { values } }) => ({
+    return [...this.#columns.values()].map(({ column: { name, called, path }, sample: { values, unread } }) => ({
       name,
       ...(path === undefined ? {} : { path }),
       ...(called === undefined ? {} : { called }),
+      ...(unread ? { unread } : {}),
       values,
     }));
   }
@@ -85,6 +94,8 @@ export class ColumnSamples {
 /** At most `size` values, every n-th of all; `n` doubles when the room is full. */
 class Sample {
   values: string[] = [];
+  /** Some values nobody reads. */
+  unread = false;
   readonly #size: number;
   #step = 1;
   #seen = 0;

@@ -45,9 +45,6 @@ export async function sampleParquet(
   checkArgument("file", file, "object");
   const { readParquet } = await import("./parquet/read-parquet.ts");
   const samples = new ColumnSamples(options.samples);
-  for await (const { id, path, column, values } of readParquet(file, options.most)) {
-    const sample = samples.column({ id, name: column, path });
-    for (const value of values) sample.add(value);
-  }
+  for await (const page of readParquet(file, options.most)) samples.addPage(page);
   return samples.sampled();
 }

@@ -213,3 +213,22 @@ describe("hostile Parquet", () => {
     expect(() => checkDeltaStrings(view, 0, 127)).toThrow("more values");
   });
 });
+
+test("a column of bytes that are no text is of the highest tier, whatever else it holds, and so is its file", async () => {
+  const encoder = new TextEncoder();
+  const texts = fc.constantFrom("hello", "ada@example.org", "Straße").map((text) => encoder.encode(text));
+  const bytes = fc.oneof(
+    fc.constantFrom("ada@example.org", "536-22-6728").map((text) => new Uint8Array(Buffer.from(text, "utf16le"))),
+    fc.constantFrom([0xff, 0xfe], [0xc3], [0], [1, 2, 3], [0xed, 0xa0, 0x80]).map((of) => Uint8Array.from(of)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(texts, { maxLength: 3 }), bytes, fc.array(texts, { maxLength: 3 }), async (before, odd, after) => {
+      for (const unread of [false, true]) {
+        const data = unread ? [...before, odd, ...after] : [...before, ...after, encoder.encode("hello")];
+        const { tier, columns } = await classifyParquet(opened(written([{ name: "notes", type: "BYTE_ARRAY", data }])));
+        const highest = "RESTRICTED";
+        expect([tier === highest, columns[0]?.tier === highest]).toEqual([unread, unread]);
+      }
+    }),
+  );
+});

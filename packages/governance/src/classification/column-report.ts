@@ -4,7 +4,7 @@ import type { ColumnSample } from "./columns.ts";
 import { classifyColumn } from "./columns.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { columnEvidenceOf } from "./structured-evidence.ts";
-import { lowestTier, maxTier, type TierPolicy, tagsOf } from "./tiers.ts";
+import { highestTier, lowestTier, maxTier, type TierPolicy, tagsOf } from "./tiers.ts";
 
 /** What a column of a table or file holds. Never a value of it. */
 export interface ColumnReport {
@@ -25,19 +25,19 @@ export interface ColumnReport {
 export interface ColumnClassifier {
   /** Rejects as `TaskClassifier.answer` does; what takes too long is of the highest tier. */
   classifyColumn(
-    column: Pick<ColumnSample, "name" | "path" | "about" | "values">,
+    column: Pick<ColumnSample, "name" | "path" | "about" | "values" | "unread">,
     owner: string,
   ): Promise<Pick<ColumnReport, "column" | "tier" | "tags">>;
 }
 
-/** Classifies a column by its name and values: as a whole, and by what single values hold, one that stands in the name among them. */
+/** Classifies a column by its name and values: as a whole, and by what single values hold, one that stands in the name among them. One with values that nobody reads is of the highest tier. */
 export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, recognisers: readonly Recogniser[]): ColumnReport {
   checkArgument("column", column, "object");
   checkArgument("policy", policy, "object");
   checkArgument("recognisers", recognisers, "array");
   const evidence = columnEvidenceOf(column, policy, recognisers);
   const verdict = classifyColumn(column);
-  let tier = lowestTier(policy);
+  let tier = column.unread ? highestTier(policy) : lowestTier(policy);
   for (const e of evidence) tier = maxTier(policy, tier, e.tier);
   return {
     column: columnName(column.path ?? column.name, recognisers),
@@ -54,6 +54,6 @@ export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, r
           score: verdict.score,
           ...(verdict.fitting === undefined ? {} : { fitting: verdict.fitting }),
         }),
-    reasons: evidence.map((e) => e.reason),
+    reasons: [...evidence.map((e) => e.reason), ...(column.unread ? ["it holds bytes that are no text"] : [])],
   };
 }

@@ -14,6 +14,8 @@ export interface ColumnSample {
   readonly around?: Surroundings;
   readonly description?: string;
   readonly values?: readonly string[];
+  /** Some values are bytes that are no text: they may be anything. */
+  readonly unread?: boolean;
 }
 
 /** What a column holds. */

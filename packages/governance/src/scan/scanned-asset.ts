@@ -8,6 +8,8 @@ export interface SampledColumn {
   readonly name: string;
   readonly type?: string;
   readonly values: readonly string[];
+  /** Some values are bytes that are no text. */
+  readonly unread?: boolean;
   /** What it is called in place of `name`, where that may be a value: it counts for the tier alone. */
   readonly called?: string;
   /** Of a nested one the names of its members, from the outermost on. */

@@ -15,6 +15,8 @@ export interface ParquetValues {
   /** Nested fields are dotted. */
   readonly column: string;
   readonly values: readonly string[];
+  /** Some are bytes that are no text, and not among `values`. */
+  readonly unread: boolean;
   /** Bytes of the file behind which the page ends. */
   readonly read: number;
   /** Rows of the whole file. */
@@ -44,7 +46,7 @@ const MAX_HEADER = 1024 * 1024;
  */
 export async function* readParquet(file: RandomAccess, most = Number.POSITIVE_INFINITY): AsyncGenerator<ParquetValues> {
   for await (const { id, path, column, values, read, records } of readParquetPages(file, most))
-    yield { id, path, column, values: textsOf(values), read, records };
+    yield { id, path, column, ...textsOf(values), read, records };
 }
 
 /** What a file says of its columns, and how many rows it has. Throws `file_invalid`. */
@@ -128,18 +130,24 @@ async function startAt(cursor: PageCursor): Promise<PageStart> {
   }
 }
 
-function textsOf(values: DecodedArray): string[] {
+function textsOf(values: DecodedArray): Pick<ParquetValues, "values" | "unread"> {
   const texts: string[] = [];
+  let unread = false;
   for (const value of values as ArrayLike<unknown> & Iterable<unknown>) {
     const text = textOf(value);
     if (text !== undefined) texts.push(text);
+    else unread ||= value !== null && value !== undefined;
   }
-  return texts;
+  return { values: texts, unread };
 }
 
-/** A value as a text; `undefined` for bytes and what is made of several. */
+/** What decoding makes of bytes that are no text in UTF-8, or are one in UTF-16. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const NO_TEXT = /[\0-\x08\ufffd]/;
+
+/** A value as a text; `undefined` for bytes that are none and what is made of several. */
 function textOf(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return NO_TEXT.test(value) ? undefined : value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
   return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ? String(value) : undefined;
 }
