@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import { openPostgresStore } from "@seneschal/adapters/postgres";
+import { isCoded } from "@seneschal/kernel";
 import type { StoreSchema } from "@seneschal/kernel/store";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
@@ -17,6 +19,20 @@ import { bytesOf, collect, openRig as openStorageRig, pattern } from "../storage
 
 /** Places of a COMMIT within a request where its answer is lost. */
 const PLACES = [0, 1, 2, 3];
+
+/** Asks again while it is told that the database is away: on a busy machine a new connection takes longer than it may. */
+async function whileAway<T>(ask: () => Promise<T>, away: (answer: T) => boolean = () => false): Promise<T> {
+  for (let n = 0; ; n++) {
+    try {
+      const answer = await ask();
+      if (n === 300 || !away(answer)) return answer;
+    } catch (error) {
+      if (n === 300 || !isCoded(error, "ShardUnavailable", "store_unavailable")) throw error;
+    }
+    await wait(100);
+  }
+}
+const refused = ({ status }: { readonly status: number }): boolean => status === 503;
 
 /** How a service is asked for one thing under a key, and how many of that there are. */
 interface Subject {
@@ -80,12 +96,12 @@ else
         for (const skip of PLACES.slice(0, Math.max(1, i))) {
           const key = `k${i}-${skip}`;
           const [old, fresh] = [pattern(size, 2 * skip + 100 * i + 1), pattern(size, 2 * skip + 100 * i + 2)];
-          await put(key, old);
+          await whileAway(() => put(key, old));
           await lose(skip, () => expect(put(key, fresh)).rejects.toMatchObject({ code: "ShardUnavailable" }));
-          const found = await get(key);
+          const found = await whileAway(() => get(key));
           expect(found.equals(old) || found.equals(fresh)).toBe(true);
-          await put(key, fresh);
-          expect((await get(key)).equals(fresh)).toBe(true);
+          await whileAway(() => put(key, fresh));
+          expect((await whileAway(() => get(key))).equals(fresh)).toBe(true);
         }
     });
 
@@ -99,11 +115,12 @@ else
           expect([200, 201, 202, 503]).toContain(status);
           lost += Number(status === 503);
         });
-        expect(await subject.made(key)).toBeLessThanOrEqual(1);
-        const again = await subject.send(key);
+        const made = () => whileAway(() => subject.made(key));
+        expect(await made()).toBeLessThanOrEqual(1);
+        const again = await whileAway(() => subject.send(key), refused);
         expect([200, 201, 202, 409]).toContain(again.status);
-        expect(await subject.made(key)).toBeLessThanOrEqual(1);
-        if (again.status !== 409) expect(await subject.made(key)).toBe(1);
+        expect(await made()).toBeLessThanOrEqual(1);
+        if (again.status !== 409) expect(await made()).toBe(1);
       }
       expect(lost).toBeGreaterThan(0);
     };
@@ -115,7 +132,9 @@ else
       await never({
         send: (key) => acme("POST", "/api/v1/workspaces", { name: key }, { "idempotency-key": key }),
         made: async (key) =>
-          (await acme("GET", "/api/v1/workspaces")).body.workspaces.filter((w: { name: string }) => w.name === key).length,
+          (await whileAway(() => acme("GET", "/api/v1/workspaces"), refused)).body.workspaces.filter(
+            (w: { name: string }) => w.name === key,
+          ).length,
       });
     });
 
@@ -156,8 +175,7 @@ else
         expect((await answer).status).toBe(503);
         proxy.heal();
         // Until the circuit breaker has asked again, nothing is sent.
-        let repeated = await submit(key);
-        while (repeated.status === 503) repeated = await submit(key);
+        const repeated = await whileAway(() => submit(key), refused);
         expect([200, 201, 202]).toContain(repeated.status);
         const { body } = await s.call("ada", "GET", "/api/v1/allocations");
         expect(body.filter((a: { labels: { key?: string } }) => a.labels.key === key)).toHaveLength(1);

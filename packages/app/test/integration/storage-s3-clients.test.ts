@@ -90,7 +90,7 @@ describe.skipIf(!has.aws)("awscli (skipped: not installed)", () => {
       ],
       [/AccessControlListNotSupported/, ["put-object-acl", ...dst, "--acl", "public-read"]],
       [/InvalidBucketAclWithObjectOwnership/, ["create-bucket", "--bucket", "aws-public", "--acl", "public-read"]],
-      [/NotImplemented/, ["get-bucket-logging", "--bucket", "aws-kept"]],
+      [/NotImplemented/, ["get-bucket-accelerate-configuration", "--bucket", "aws-kept"]],
       [/NotImplemented/, ["list-bucket-metrics-configurations", "--bucket", "aws-kept"]],
       [/PreconditionFailed/, ["delete-object", ...dst, "--if-match", '"deadbeef"']],
       [/PreconditionFailed/, ["delete-object", ...dst, "--if-match-size", "3"]],
