@@ -60,12 +60,8 @@ else
     });
     const url = () => server.url.replace(/@[^/]+/, `@127.0.0.1:${proxy.port}`);
     const open = async (schema: StoreSchema) => {
-      const store = await openPostgresStore({
-        ...schema,
-        url: url(),
-        namespace: `t_${randomBytes(6).toString("hex")}`,
-        timeoutMs: 500,
-      });
+      const namespace = `t_${randomBytes(6).toString("hex")}`;
+      const store = await whileAway(() => openPostgresStore({ ...schema, url: url(), namespace, timeoutMs: 500 }));
       closing.push(() => store.close());
       return store;
     };
