@@ -38,7 +38,7 @@ test("every example runs and prints what it promises", () => {
   const result = spawnSync(process.execPath, [...sourceOptions, join(dir, "run.ts")], {
     encoding: "utf8",
   });
-  expect(result.stderr.replace(/^\(node.*\n?/gm, "")).toBe("");
+  expect(result.stderr.replace(/^\((?:node|Use `node).*\n?/gm, "")).toBe("");
   const printed = JSON.parse(result.stdout) as string[][];
   examples.forEach(({ file, code }, i) => {
     const promised = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1]);

@@ -116,9 +116,8 @@ export function acceptProxies(server: HttpServer, isProxy: (address: string) => 
       waiting.delete(socket);
     };
     const read = (): void => {
-      const bytes = socket.read() as Buffer | null;
-      if (bytes === null) return;
-      held = Buffer.concat([held, bytes]);
+      // All that is there: from Node 26 on a read gives one piece, and nothing tells of the next.
+      for (let bytes = socket.read(); bytes !== null; bytes = socket.read()) held = Buffer.concat([held, bytes as Buffer]);
       const header = readProxyHeader(held);
       if (header.kind === "more") return;
       if (header.kind === "none") {

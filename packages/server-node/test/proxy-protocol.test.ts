@@ -1,10 +1,12 @@
-import { connect } from "node:net";
+import type { Server as HttpServer } from "node:http";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Dispatch, Incoming, WireResponse } from "@seneschal/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { serve } from "../src/index.ts";
-import { readProxyHeader } from "../src/proxy-protocol.ts";
+import { acceptProxies, addressOf, readProxyHeader } from "../src/proxy-protocol.ts";
 
 const SIGNATURE = "0d0a0d0a000d0a515549540a";
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(" ", ""), "hex");
@@ -55,6 +57,26 @@ describe("the header of the PROXY protocol", () => {
   test.each(wrong)("%s is none", (_, bytes) => {
     expect(readProxyHeader(bytes)).toEqual({ kind: "none" });
   });
+
+  test.each(headers)(
+    "%s is taken wherever it is cut, though all of its pieces are there before the first is read",
+    async (_, bytes, address) => {
+      for (let cut = 1; cut < bytes.length; cut += 1) {
+        const server = createServer();
+        const begun = new Promise<Socket>((resolve) => server.once("connection", resolve));
+        acceptProxies(server as Server & HttpServer, () => true, 600_000);
+        const connection = Object.assign(new Duplex({ read: () => undefined }), { remoteAddress: "192.0.2.200" });
+        connection.push(bytes.subarray(0, cut));
+        connection.push(bytes.subarray(cut));
+        connection.push("what follows");
+        connection.push(null);
+        server.emit("connection", connection);
+        const socket = await begun;
+        expect(addressOf(socket)).toBe(address ?? "192.0.2.200");
+        expect(await buffer(socket)).toEqual(text("what follows"));
+      }
+    },
+  );
 
   test("whatever the bytes, the verdict is one of three, and never stays open beyond the longest header", () => {
     const starts = fc.constantFrom(Buffer.alloc(0), hex(SIGNATURE), hex(`${SIGNATURE}2111`), text("PROXY "), text("PROXY TCP4 "));

@@ -187,7 +187,10 @@ const INLINE = 1 << 16;
 /** The body of a request that has come as a whole; reading more waits until it is asked for, when the caller is known. */
 function whole(request: IncomingMessage): Uint8Array | undefined {
   if (!request.complete || request.readableLength > INLINE) return undefined;
-  return (request.read() as Uint8Array | null) ?? new Uint8Array();
+  const pieces: Uint8Array[] = [];
+  // One piece at a time from Node 26 on, all of them before.
+  for (let piece = request.read(); piece !== null; piece = request.read()) pieces.push(piece as Uint8Array);
+  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
 }
 
 let begun: ReturnType<typeof begin> | undefined;
