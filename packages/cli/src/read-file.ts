@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, textDecoder } from "@seneschal/kernel";
 import type { Host } from "./host.ts";
 
 /** The bytes of a file named on the command line. Throws `file_unreadable` naming it. */
@@ -21,23 +21,6 @@ export async function readIfThere(host: Host, name: string): Promise<Buffer | un
 export async function readText(host: Host, name: string): Promise<string> {
   const decode = textDecoder(name);
   return decode(await readBytes(host, name));
-}
-
-/**
- * Decodes a file's pieces as UTF-8, the last without `goesOn`. Throws `file_invalid` for what is none, and for U+0000, which no text holds and other encodings do: read as UTF-8 nothing would be
- * found in them.
- */
-export function textDecoder(name: string): (bytes?: Uint8Array, goesOn?: boolean) => string {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  return (bytes, goesOn = false) => {
-    try {
-      const text = decoder.decode(bytes, { stream: goesOn });
-      if (!text.includes("\0")) return text;
-    } catch (error) {
-      throw new CodedError("file_invalid", `${name} is not text in UTF-8`, {}, error);
-    }
-    throw new CodedError("file_invalid", `${name} is not text in UTF-8: it holds U+0000`);
-  };
 }
 
 /** What a file of JSON says. Throws `file_unreadable`, and `file_invalid` for one that is not JSON. */

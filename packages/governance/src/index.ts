@@ -21,6 +21,7 @@ export { type ColumnClassifier, type ColumnReport, classifyColumnValues } from "
 export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
 export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/configured-recogniser.ts";
 export { CsvSplitter } from "./classification/csv.ts";
+export { type CsvDialect, type CsvHeader, csvDialect, csvHeader, laterName, tellsDialect } from "./classification/csv-table.ts";
 export type { Evidence } from "./classification/evidence.ts";
 export { LEXICON, type LexiconTerm, Surroundings, termOf } from "./classification/lexicon.ts";
 export { mergedResource } from "./classification/merged-resource.ts";
@@ -99,6 +100,7 @@ export type {
   Transformation,
   Verdict as OperationVerdict,
 } from "./evaluate/types.ts";
+export { type JsonToken, jsonTokens } from "./json-tokens.ts";
 export {
   type ColumnChange,
   type ColumnEffect,
@@ -162,6 +164,7 @@ export {
   readModelRequest,
 } from "./models/read-request.ts";
 export { REDACTION_FORMATS, type RedactionFormat, redactAs } from "./redaction/formats.ts";
+export { plainNumber } from "./redaction/known-values.ts";
 export {
   checkRedactionOptions,
   type Redacted,

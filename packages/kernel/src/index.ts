@@ -2,5 +2,5 @@ export { type ArgumentKind, checkArgument, checkOptions, type OptionKinds } from
 export { CodedError, isCoded } from "./errors.ts";
 export type { Json, JsonObject } from "./json.ts";
 export { judgeTake, RATE_SLICES, type Rate, type RateWindow, sliceOf, type Take, takeFrom } from "./rate-window.ts";
-export { utf8Decode, utf8Encode } from "./utf8.ts";
+export { textDecoder, utf8Decode, utf8Encode } from "./utf8.ts";
 export { wildcardEnds } from "./wildcards.ts";

@@ -2,7 +2,7 @@ import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, type Recogniser, type TierPol
 import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { ColumnSamples, type FileReport } from "./column-samples.ts";
 import type { RandomAccess } from "./parquet/page-cursor.ts";
-import { type FileFormat, readRecords } from "./read-records.ts";
+import { FILE_FORMATS, type FileFormat, readRecords } from "./read-records.ts";
 
 /** How far a file has come. */
 export interface ClassifyProgress {
@@ -25,7 +25,7 @@ const PROGRESS_STEP = 1000;
 const SAMPLES = 1000;
 
 /**
- * Classifies a CSV, TSV or JSON Lines text column by column while it streams: memory is bounded by the samples kept. Throws `file_invalid` for a text that is
+ * Classifies a CSV, TSV, JSON Lines or JSON text column by column while it streams: memory is bounded by the samples kept, of JSON (16 MiB at most) by the text. Throws `file_invalid` for a text that is
  * not of the format.
  *
  * @example
@@ -47,7 +47,7 @@ export async function classifyFile(
     recognisers: "array?",
     samples: "number?",
     onProgress: "function?",
-    format: ["csv", "tsv", "jsonl"],
+    format: FILE_FORMATS,
   });
   checkArgument("chunks", chunks, "object");
   const { format, about = "", onProgress } = options;

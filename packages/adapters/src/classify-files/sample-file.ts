@@ -2,7 +2,7 @@ import type { SampledColumn } from "@seneschal/governance";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { ColumnSamples } from "./column-samples.ts";
 import type { RandomAccess } from "./parquet/page-cursor.ts";
-import { type FileFormat, readRecords } from "./read-records.ts";
+import { FILE_FORMATS, type FileFormat, readRecords } from "./read-records.ts";
 
 export interface SampleFileOptions {
   readonly format: FileFormat;
@@ -14,25 +14,16 @@ export interface SampleFileOptions {
 
 /** Values of every column of a CSV, TSV or JSON Lines text, spread over it. Throws `file_invalid` for a text that is not of the format. */
 export async function sampleFile(chunks: AsyncIterable<string>, options: SampleFileOptions): Promise<readonly SampledColumn[]> {
-  checkOptions("options", options, { format: ["csv", "tsv", "jsonl"], samples: "number", partial: "boolean" });
+  checkOptions("options", options, { format: FILE_FORMATS, samples: "number", partial: "boolean" });
   checkArgument("chunks", chunks, "object");
   const { format, partial } = options;
   const samples = new ColumnSamples(options.samples);
-  const cut = new CodedError("file_cut", "the file goes on");
-  async function* untilCut(): AsyncGenerator<string> {
-    yield* chunks;
-    if (partial) throw cut;
-  }
   let records = 0;
-  try {
-    for await (const record of readRecords(untilCut(), format)) {
-      if (!record.names) records++;
-      samples.add(record.cells);
-    }
-  } catch (error) {
-    if (error !== cut) throw error;
-    if (records === 0) throw new CodedError("file_invalid", "its first record is longer than what is read of a file");
+  for await (const record of readRecords(chunks, format, partial)) {
+    if (!record.names) records++;
+    samples.add(record.cells);
   }
+  if (partial && records === 0) throw new CodedError("file_invalid", "its first record is longer than what is read of a file");
   return samples.sampled();
 }
 

@@ -1,3 +1,4 @@
+import { utf8Decode } from "@seneschal/kernel";
 import type { SchemaElement } from "hyparquet";
 
 /** How a value that is stored in a column reads as a text; `undefined` for one that is none. */
@@ -90,14 +91,13 @@ function unitOf(logical: SchemaElement["logical_type"], kind: string): Unit {
   return kind.endsWith("MICROS") ? "MICROS" : "MILLIS";
 }
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** No text holds these, and every text in UTF-16 or UTF-32 that is not all of one far script does. */
 const NUL = /\0/;
 const CONTROL = /(?![\t\n\r])\p{Cc}/u;
 
 function textIn(bytes: Uint8Array, unless: RegExp): string | undefined {
   try {
-    const text = UTF8.decode(bytes);
+    const text = utf8Decode(bytes);
     return unless.test(text) ? undefined : text;
   } catch {
     return undefined;

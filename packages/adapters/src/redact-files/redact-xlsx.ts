@@ -6,7 +6,7 @@ import {
   restoreWorkbook,
   type TierPolicy,
 } from "@seneschal/governance";
-import { CodedError, checkArgument } from "@seneschal/kernel";
+import { CodedError, checkArgument, utf8Decode } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
 import type { RedactedFile, RestoredFile } from "./redacted-file.ts";
 
@@ -70,11 +70,10 @@ async function unpacked(file: Uint8Array): Promise<ReadonlyMap<string, string>> 
     );
   }
   if (!names.has("[content_types].xml") || !names.has("xl/workbook.xml")) refuse("not a workbook: xl/workbook.xml is missing");
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const parts = new Map<string, string>();
   for (const [name, bytes] of Object.entries(entries)) {
     try {
-      parts.set(name, decoder.decode(bytes));
+      parts.set(name, utf8Decode(bytes));
     } catch (cause) {
       throw new CodedError("file_invalid", `${name}: is not in UTF-8`, { part: name }, cause);
     }

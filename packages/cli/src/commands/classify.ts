@@ -12,17 +12,24 @@ type Format = FileFormat | "parquet" | "pdf";
 export const addClassify: AddCommand = (program, { host, result }) => {
   program
     .command("classify")
-    .description("classify the columns of CSV, TSV, JSON Lines and Parquet files, and the pages of PDFs")
+    .description("classify the columns of CSV, TSV, JSON Lines, JSON and Parquet files, and the pages of PDFs")
     .argument("<files...>", "files")
-    .addOption(new Option("--format <format>", "default: by the file's name").choices(["csv", "tsv", "jsonl", "parquet", "pdf"]))
+    .addOption(
+      new Option("--format <format>", "default: by the file's name").choices(["csv", "tsv", "jsonl", "json", "parquet", "pdf"]),
+    )
     .action(async (files: string[], options: { format?: Format }) => {
       // Loaded here: the recognisers are a tenth of what a server has in memory, and no other command needs them.
       const { formatOf } = await import("@seneschal/adapters/classify-files");
       const reports = [];
       for (const name of files) {
         const path = resolve(host.cwd, name);
-        const binary = /\.pdf$/i.test(name) ? "pdf" : /\.(?:parquet|pq)$/i.test(name) ? "parquet" : undefined;
-        const format = options.format ?? binary ?? formatOf(name);
+        const ending = /\.(pdf|json|parquet|pq)$/i.exec(name)?.[1]?.toLowerCase() as
+          | "pdf"
+          | "json"
+          | "parquet"
+          | "pq"
+          | undefined;
+        const format = options.format ?? (ending === "pq" ? "parquet" : ending) ?? formatOf(name);
         if (format === undefined) throw new CodedError("usage", `${name}: name its --format`);
         const report = await classify(path, name, format, (share, records) =>
           host.progress(`${name} ${bar(share)} ${records} records`),

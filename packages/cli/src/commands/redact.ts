@@ -1,10 +1,10 @@
 import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RedactionFormat, RedactionRule } from "@seneschal/governance";
-import { CodedError } from "@seneschal/kernel";
+import { CodedError, textDecoder } from "@seneschal/kernel";
 import { Option } from "commander";
 import type { Host } from "../host.ts";
-import { readBytes, readText, textDecoder } from "../read-file.ts";
+import { readBytes, readText } from "../read-file.ts";
 import type { AddCommand } from "./add-command.ts";
 
 type Format = RedactionFormat | "jsonl" | "parquet" | "xlsx";
@@ -29,6 +29,7 @@ export const addRedact: AddCommand = (program, { host, result }) => {
         "json",
         "jsonl",
         "csv",
+        "tsv",
         "sse",
         "parquet",
         "xlsx",
@@ -104,7 +105,7 @@ export const addRedact: AddCommand = (program, { host, result }) => {
 
 function formatOf(file: string): Format {
   const ending = /\.(json|jsonl|ndjson|csv|tsv|sse|parquet|pq|xlsx)$/i.exec(file)?.[1]?.toLowerCase();
-  if (ending === "json" || ending === "sse" || ending === "parquet" || ending === "xlsx") return ending;
+  if (ending === "json" || ending === "sse" || ending === "tsv" || ending === "parquet" || ending === "xlsx") return ending;
   if (ending === "pq") return "parquet";
   if (ending === "jsonl" || ending === "ndjson") return "jsonl";
   return ending === undefined ? "text" : "csv";

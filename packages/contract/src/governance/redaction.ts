@@ -30,7 +30,7 @@ export const redactionRoutes = {
     body: z
       .strictObject({
         text,
-        format: z.enum(["text", "json", "csv", "sse"]).default("text"),
+        format: z.enum(["text", "json", "csv", "tsv", "sse"]).default("text"),
         country: z.string().max(8).optional(),
         rules: z.array(redactionRule).max(200).default([]),
       })

@@ -5,7 +5,7 @@ import { redactCsv } from "./redact-csv.ts";
 import { redactEvents } from "./redact-events.ts";
 import { redactJson } from "./redact-json.ts";
 
-export const REDACTION_FORMATS = ["text", "json", "csv", "sse"] as const;
+export const REDACTION_FORMATS = ["text", "json", "csv", "tsv", "sse"] as const;
 export type RedactionFormat = (typeof REDACTION_FORMATS)[number];
 
 /**
@@ -20,5 +20,6 @@ export function redactAs(format: RedactionFormat, text: string, options: Redacti
     throw governanceError("validation_failed", "text: holds U+0000, which no text does", { field: "text" });
   if (format === "json") return redactJson(text, options);
   if (format === "sse") return redactEvents(text, options);
-  return format === "csv" ? redactCsv(text, options) : redact(text, options);
+  if (format === "csv") return redactCsv(text, options);
+  return format === "tsv" ? redactCsv(text, options, "\t") : redact(text, options);
 }

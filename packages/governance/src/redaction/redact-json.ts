@@ -1,9 +1,8 @@
 import { governanceError } from "../errors.ts";
+import { jsonTokens } from "../json-tokens.ts";
 import { plainNumber } from "./known-values.ts";
 import { BARE, checkRedaction, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
 import { type Around, assembled, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
-
-const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/g;
 
 /** A text or a number of JSON, as it is written there, under the names around it. */
 export interface JsonLeaf {
@@ -61,29 +60,22 @@ function walk(
     place: number;
   }[] = [];
   let current = "";
-  let isName = false;
-  for (const { 0: token, index } of text.matchAll(JSON_TOKEN)) {
+  for (const { kind, token, index } of jsonTokens(text)) {
     const inside = open[open.length - 1];
-    if (token === "{" || token === "[") {
+    if (kind === "open") {
       // A list in a list, and an object in one, has the list's name, which is around already.
       const around = inside?.object === false || current === "" ? inside?.around : { name: current, outer: inside?.around };
       open.push({ name: current, around, object: token === "{", start: index, key: "0", place: 0 });
-      isName = token === "{";
-    } else if (token === "}" || token === "]") {
-      current = open.pop()?.name ?? "";
-      isName = false;
-    } else if (token === ",") {
-      isName = inside?.object === true;
-      if (inside?.object === false) {
-        current = inside.name;
-        inside.key = String(++inside.place);
-      }
-    } else if (token === ":") isName = false;
-    else if (isName && token.startsWith('"')) {
+    } else if (kind === "close") current = open.pop()?.name ?? "";
+    else if (kind === "next") {
+      if (inside?.object !== false) continue;
+      current = inside.name;
+      inside.key = String(++inside.place);
+    } else if (kind === "name") {
       current = name(token, index);
       current = calledIn(current, inside?.start ?? 0) ?? current;
       if (inside !== undefined) inside.key = JSON.parse(token) as string;
-    } else
+    } else if (kind !== "literal")
       leaf({
         token,
         index,
