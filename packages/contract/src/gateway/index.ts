@@ -28,7 +28,7 @@ export { gatewayCodes, gatewayErrors } from "./errors.ts";
 export { type PeerState, peerState } from "./federation.ts";
 export { organizationBeginnings } from "./organizations.ts";
 export { type SignedOperation, signedOperations } from "./signing-requests.ts";
-export type { ReplicatedPolicy, ReplicatedWorkspace } from "./workspaces.ts";
+export { type ReplicatedPolicy, type ReplicatedWorkspace, replicatedWorkspace } from "./workspaces.ts";
 
 /** Every route of the key-governance gateway. A new resource adds its file and its line here. */
 export const gatewayContract = contract({

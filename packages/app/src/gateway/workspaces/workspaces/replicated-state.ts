@@ -1,19 +1,26 @@
-import type { ReplicatedPolicy, ReplicatedWorkspace } from "@seneschal/contract/gateway";
+import {
+  type ReplicatedPolicy,
+  type ReplicatedWorkspace,
+  replicatedWorkspace as replicatedWorkspaceSchema,
+} from "@seneschal/contract/gateway";
 import type { Workspace } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
+import * as z from "zod";
 import { type GatewayUnit, utf8 } from "../../ground/index.ts";
 import { policies } from "../policies/collections.ts";
 
-/** The part of a workspace that travels between instances. */
-export function replicatedWorkspace({
-  org_id: owner_org_id,
-  participants,
-  group_bindings,
-  replica: _,
-  ...rest
-}: Workspace): ReplicatedWorkspace {
-  return { ...rest, owner_org_id, participants: [...participants], group_bindings: { ...group_bindings } };
+/** The part of a workspace that travels between instances: what the contract lets partners read of it, however much else is stored. */
+export function replicatedWorkspace(workspace: Workspace): ReplicatedWorkspace {
+  return told(replicatedWorkspaceSchema, { ...workspace, owner_org_id: workspace.org_id }) as ReplicatedWorkspace;
+}
+
+/** Of a value what the schema names. */
+function told(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodArray) return (value as readonly unknown[]).map((item) => told(schema.element, item));
+  if (!(schema instanceof z.ZodObject)) return value;
+  const members = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(schema.shape).map(([name, member]) => [name, told(member, members[name])]));
 }
 
 /** A workspace as it is stored, from what travelled. */
