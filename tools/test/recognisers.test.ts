@@ -56,6 +56,18 @@ test("every entity that is recognised has a tier and tags of its own, not those 
   expect(entities.filter((entity) => DEFAULT_TIER_POLICY.entities[entity] === undefined)).toEqual([]);
 });
 
+/** Whether two letters are a country's: `uk` counts as one. */
+const isCountry = (letters: string): boolean =>
+  new Intl.DisplayNames("en", { type: "region", fallback: "none" }).of(letters.toUpperCase()) !== undefined;
+
+test("an entity that is called by a country is looked for under a hint at that country, and every country is one that there is", () => {
+  for (const { entity, country } of DEFAULT_RECOGNISERS) {
+    const named = /^[A-Z]{2}(?=_)/.exec(entity)?.[0].toLowerCase();
+    if (named !== undefined && isCountry(named)) expect([entity, country]).toEqual([entity, named]);
+    if (country !== undefined) expect(/^[a-z]{2}$/.test(country) && isCountry(country), `${entity} ${country}`).toBe(true);
+  }
+});
+
 test("every entity that is recognised is generated for the conformance suites, or has a sample here", () => {
   const shown = new Set([...KINDS.map(({ entity }) => entity), ...Object.keys(SAMPLES)]);
   expect(entities.filter((entity) => !shown.has(entity))).toEqual([]);

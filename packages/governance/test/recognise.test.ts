@@ -13,6 +13,15 @@ import {
 const entities = (text: string, options = {}) => recognise(text, DEFAULT_RECOGNISERS, options).map((f) => f.entity);
 
 describe("recognition", () => {
+  test.each(["", "i", "y", "gy", "u"])(
+    "a pattern with the flags %j, which would find one match for ever or none, is refused by its name, in any list and for any text",
+    (flags) => {
+      const own = { entity: "OWN", patterns: [{ name: "of mine", regex: new RegExp("x", flags), score: 1 }], context: [] };
+      for (const text of ["", "none", "x and x"])
+        expect(() => recognise(text, [...DEFAULT_RECOGNISERS, own])).toThrow(/"of mine" of OWN needs the flag g/);
+    },
+  );
+
   test.each([
     ["card 4111 1111 1111 1111", "CREDIT_CARD"],
     ["IBAN DE89 3704 0044 0532 0130 00", "IBAN_CODE"],

@@ -46,6 +46,8 @@ interface Candidate {
  * likeliest, with the odds of it and of the others. Findings are in text
  * order and do not overlap.
  *
+ * @throws TypeError a pattern is a regular expression without the flag `g`, or with `y`
+ *
  * @example
  * ```ts
  * import { DEFAULT_RECOGNISERS, recognise } from "@seneschal/governance";

@@ -50,7 +50,7 @@ function make(recognisers: readonly Recogniser[]): SearchPlan {
   const known = new Map<readonly string[], PlannedRecogniser[]>();
   for (const [order, recogniser] of recognisers.entries()) {
     const { entity, country, fit, validate, unless, context, needs = "", prior = DEFAULT_PRIOR } = recogniser;
-    const patterns = recogniser.patterns.map(searched);
+    const patterns = recogniser.patterns.map((pattern) => searched(entity, pattern));
     const digits = Math.max(recogniser.digits ?? 0, Math.min(...patterns.map((pattern) => pattern.digits.least)));
     const needsText = typeof needs === "string" ? needs : "";
     const needsTest = typeof needs === "string" ? undefined : needs;
@@ -61,6 +61,12 @@ function make(recognisers: readonly Recogniser[]): SearchPlan {
   return { always, known: [...known].map(([words, recognisers]) => ({ words: foldedWords(words), recognisers })) };
 }
 
-function searched({ name, regex, score }: Pattern): SearchedPattern {
-  return { name, regex, score, digits: regex instanceof RegExp ? patternDigits(regex) : ANY_DIGITS };
+function searched(entity: string, { name, regex, score }: Pattern): SearchedPattern {
+  if (!(regex instanceof RegExp)) return { name, regex, score, digits: ANY_DIGITS };
+  // Without `g` it would find the first match again and again, with `y` none that does not begin where the one before ended.
+  if (!regex.global || regex.sticky)
+    throw new TypeError(
+      `recognisers: the pattern ${JSON.stringify(name)} of ${entity} needs the flag g, without y, not "${regex.flags}"`,
+    );
+  return { name, regex, score, digits: patternDigits(regex) };
 }
