@@ -1,7 +1,6 @@
 /** What docs/status.md says is checked as far as a machine can. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { servedRoutes } from "@seneschal/app/gateway";
 import type { Contract } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { storageContract } from "@seneschal/contract/storage";
@@ -18,7 +17,7 @@ const states = new Map(rows.map(({ row, state }) => [place(row.replaceAll("`", "
 const stated = (contract: Contract) =>
   Object.entries(contract)
     .filter(([, { extension }]) => extension !== true)
-    .map(([id, { method, path }]) => ({ id, at: place(`${method} ${path}`) }));
+    .map(([, { method, path }]) => ({ at: place(`${method} ${path}`) }));
 
 test("every row has a state; what works names a test, what does not says why", () => {
   expect(rows.length).toBeGreaterThan(300);
@@ -37,10 +36,7 @@ test("every named file exists", () => {
   }
 });
 
-test("every route of the gateway's and the storage node's documents is listed, and missing exactly when it is not served", () => {
-  for (const { id, at } of stated(gatewayContract)) {
-    const state = states.get(at);
-    expect([at, state === undefined ? "not listed" : state !== "missing"]).toEqual([at, id in servedRoutes]);
-  }
-  for (const { at } of stated(storageContract)) expect([at, states.get(at)]).toEqual([at, expect.stringMatching(/works|partly/)]);
+test("every route of the gateway's and the storage node's documents is listed and works, in part at least: all are served", () => {
+  for (const { at } of [...stated(gatewayContract), ...stated(storageContract)])
+    expect([at, states.get(at)]).toEqual([at, expect.stringMatching(/works|partly/)]);
 });

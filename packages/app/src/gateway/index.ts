@@ -42,7 +42,7 @@ export {
   verifyRecords,
   wholeLog,
 } from "./ground/index.ts";
-export { type Gateway, type GatewayOptions, openGateway, servedRoutes } from "./open-gateway.ts";
+export { type Gateway, type GatewayOptions, openGateway } from "./open-gateway.ts";
 export { bootstrapBytes, type FirstAdmin } from "./people/index.ts";
 export { gatewaySchema } from "./schema.ts";
 export { gatewayService } from "./service.ts";

@@ -133,11 +133,6 @@ export interface Gateway extends BuiltService {
   readonly rotation: RotationScheduler;
 }
 
-/** The routes that have handlers: what is not built is not mounted. */
-export const servedRoutes = Object.fromEntries(
-  Object.entries(gatewayContract).filter(([id]) => Object.hasOwn(gatewayHandlers, id)),
-) as Pick<typeof gatewayContract, keyof typeof gatewayHandlers & keyof typeof gatewayContract>;
-
 const SWEEP_MS = 60_000;
 const FORGET_MS = 3_600_000;
 /** Longer than a segment takes; it is renewed by each run. */
@@ -245,7 +240,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     errors: gatewayErrors,
     authenticate: letIn.authenticate,
     authorise: letIn.authorise,
-    requireTarget: requireTarget(services, servedRoutes, gatewayHandlers, entityReadings),
+    requireTarget: requireTarget(services, gatewayContract, gatewayHandlers, entityReadings),
     idempotency: storeIdempotency({
       store,
       random,
@@ -364,8 +359,8 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     rotation,
     endpoints: (full: Hooks) =>
       endpoints(
-        servedRoutes,
-        auditedHandlers(handlersOfOneMoment(taggedHandlers(servedRoutes, gatewayHandlers, entityReadings))),
+        gatewayContract,
+        auditedHandlers(handlersOfOneMoment(taggedHandlers(gatewayContract, gatewayHandlers, entityReadings))),
         services,
         full,
       ),

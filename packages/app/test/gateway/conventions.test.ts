@@ -1,7 +1,7 @@
 import { secretFields } from "@seneschal/contract";
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { guardedRoutes } from "./guarded-routes.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 import { sampleOf } from "./sample-of.ts";
@@ -17,7 +17,7 @@ interface AnyRoute {
   readonly safe?: boolean;
   readonly body?: z.ZodType;
 }
-const routes = Object.entries(servedRoutes as Readonly<Record<string, AnyRoute>>);
+const routes = Object.entries(gatewayContract as Readonly<Record<string, AnyRoute>>);
 
 /** The list that a reply holds, by what the contract says of it: an array beside its count. */
 function pluralOf({ method, reply }: AnyRoute): string | undefined {

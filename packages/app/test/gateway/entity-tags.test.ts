@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { federate, openSide, type Side } from "./federated.ts";
 import type { Answer, Caller } from "./rig.ts";
 
@@ -12,7 +12,7 @@ interface AnyRoute {
   readonly entity?: string;
   readonly reply?: unknown;
 }
-const routes = Object.entries(servedRoutes as Readonly<Record<string, AnyRoute>>).filter(
+const routes = Object.entries(gatewayContract as Readonly<Record<string, AnyRoute>>).filter(
   ([, route]) => route.entity !== undefined,
 );
 const reads = new Map(routes.filter(([, { method }]) => method === "GET").map(([, route]) => [route.entity, route]));

@@ -1,7 +1,7 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { registered } from "./registered.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 import { sampleOf } from "./sample-of.ts";
@@ -19,7 +19,7 @@ type Schema = { readonly properties?: Record<string, unknown>; readonly anyOf?: 
 
 /** Partners' calls are refused to everybody else before their bodies are looked at: `federation.test.ts` makes them. */
 const partnerOnly = new Set<string | undefined>(["federation:peer", "message:deliver"]);
-const routes = Object.entries(servedRoutes as Readonly<Record<string, AnyRoute>>).filter(
+const routes = Object.entries(gatewayContract as Readonly<Record<string, AnyRoute>>).filter(
   ([, { action }]) => !partnerOnly.has(action),
 );
 

@@ -1,5 +1,5 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import type * as z from "zod";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import type { Answer, Caller } from "./rig.ts";
 import { sampleOf } from "./sample-of.ts";
 import { pathOf, type Targets } from "./samples.ts";
@@ -15,7 +15,7 @@ interface AnyRoute {
 
 /** Every route of the contract that asks who calls. */
 export const guardedRoutes: readonly (readonly [id: string, route: AnyRoute])[] = Object.entries(
-  servedRoutes as Readonly<Record<string, AnyRoute>>,
+  gatewayContract as Readonly<Record<string, AnyRoute>>,
 ).filter(([, route]) => route.auth !== "public");
 
 /** Calls a route with parameters and a body that it accepts. */

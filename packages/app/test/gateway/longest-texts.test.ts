@@ -1,5 +1,5 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { expect, it } from "vitest";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { longestTexts } from "../platform/longest-texts.ts";
 import { openRig } from "./rig.ts";
 import { sampleOf } from "./sample-of.ts";
@@ -8,7 +8,7 @@ import { makeTargets, pathOf } from "./samples.ts";
 it("a text as long as the contract allows is taken or refused by name on every route, whatever its bytes", async () => {
   const rig = await openRig();
   const targets = await makeTargets(rig);
-  const attempts = longestTexts(servedRoutes, {
+  const attempts = longestTexts(gatewayContract, {
     pathOf: (path) => pathOf(path, targets),
     bodyOf: (route, schema) => targets.bodies[route] ?? sampleOf(schema),
   });

@@ -1,5 +1,5 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { openRig, type Rig } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
 
@@ -227,7 +227,7 @@ describe("policies", () => {
       decryptBatch: { items: [{ ciphertext }] },
       grantAdmission: { identity_id: rig.dev.organizations["acme"]?.admins.auditor.id, identity_type: "admin" },
     };
-    const operations = Object.entries(servedRoutes as Readonly<Record<string, { method: string; path: string }>>).filter(
+    const operations = Object.entries(gatewayContract as Readonly<Record<string, { method: string; path: string }>>).filter(
       ([, { method, path }]) => path.startsWith("/api/v1/workspaces/:id") && method !== "GET",
     );
     expect(operations.length).toBeGreaterThan(15);

@@ -1,5 +1,5 @@
+import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { authenticatorApp } from "./authenticator-app.ts";
 import { openRig, type Rig } from "./rig.ts";
 import { rootKey } from "./root-key.ts";
@@ -65,7 +65,7 @@ describe("what is shown once", () => {
   it("is in no later answer of any route that reads", async () => {
     const acme = rig.admin("acme");
     const read = new Set<string>();
-    for (const [id, { method, path }] of Object.entries(servedRoutes)) {
+    for (const [id, { method, path }] of Object.entries(gatewayContract)) {
       if (method !== "GET") continue;
       const folder = path.split("/").find((part) => ids[part] !== undefined) ?? "";
       const answer = await acme("GET", path.replace(/:[a-z_]+/g, encodeURIComponent(ids[folder] ?? "acme")));

@@ -2,15 +2,15 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Contract, secretFields } from "@seneschal/contract";
+import { gatewayContract } from "@seneschal/contract/gateway";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { authenticatorApp } from "./authenticator-app.ts";
 import { openLevelRigStore } from "./level-store.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 
 /** Keyed requests that show secrets: a repeat could only be answered from what was kept. */
-const showing = Object.entries(servedRoutes as Contract).filter(
+const showing = Object.entries(gatewayContract as Contract).filter(
   ([, { method, auth, safe, reply }]) =>
     method === "POST" && auth === "principal" && safe !== true && secretFields(reply).length > 0,
 );
@@ -47,7 +47,7 @@ describe("a request with an Idempotency-Key whose answer shows a secret", () => 
       expect(answer.status, `${path} ${answer.text}`).toBeLessThan(300);
       const id = routeOf(path);
       if (id === undefined) return answer;
-      const fields = secretFields((servedRoutes as Contract)[id]?.reply);
+      const fields = secretFields((gatewayContract as Contract)[id]?.reply);
       const shown = fields.flatMap((field) => textsAt(answer.body, field.split(".").slice(1)));
       expect(shown.length, id).toBeGreaterThan(0);
       secrets.set(`${id} ${repeats.length}`, shown);

@@ -6,9 +6,9 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault } from "@seneschal/adapters/vault";
 import type { Contract } from "@seneschal/contract";
+import { gatewayContract } from "@seneschal/contract/gateway";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { servedRoutes } from "../../src/gateway/index.ts";
 import { gatewayCollectionList } from "../../src/gateway/resources.ts";
 import { openLevelRigStore } from "../gateway/level-store.ts";
 import { type Caller, openRig, type Rig } from "../gateway/rig.ts";
@@ -107,7 +107,7 @@ describe.each(releases.map(({ name }) => name))("a gateway directory of release 
   });
 
   it("is listed and read through every route that read it then, and what it named is there", async () => {
-    const served = servedRoutes as Contract;
+    const served = gatewayContract as Contract;
     expect(facts.asked.filter(({ id }) => served[id] === undefined)).toEqual([]);
     for (const { id, caller, path, names } of facts.asked) {
       if (narrowed[release]?.includes(`${caller} ${id}`)) continue;
