@@ -150,6 +150,23 @@ test("every example stands on a page", () => {
   expect([...examples].filter(([text]) => !pages.includes(`\`\`\`ts\n${text}\`\`\`\n`)).map(([, file]) => file)).toEqual([]);
 });
 
+/** What the adapters bring along: no back end that an operator chooses, but what every service works with. */
+const BROUGHT: Readonly<Record<string, string>> = {
+  "@opentelemetry/api": "the interface of traces; the SDK behind it is a peer",
+  "hash-wasm": "checksums of what is stored",
+  hyparquet: "files that are classified",
+  "hyparquet-compressors": "files that are classified",
+  jose: "tokens of callers",
+  pino: "the log",
+  "prom-client": "the metrics",
+  undici: "requests, with the client certificate of each",
+};
+
+test("a dependency of the adapters is a back end, thus an optional peer, unless every service works with it", () => {
+  const { dependencies } = json("packages/adapters/package.json");
+  expect(Object.keys(dependencies).filter((name) => !name.startsWith("@seneschal/"))).toEqual(Object.keys(BROUGHT));
+});
+
 test("every back end of the adapters is an optional peer that the command ships, and no module is unreadable without it", () => {
   const { peerDependencies, peerDependenciesMeta } = json("packages/adapters/package.json");
   const backEnds = Object.keys(peerDependencies).filter((name) => !name.startsWith("@seneschal/"));

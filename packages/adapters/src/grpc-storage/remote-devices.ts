@@ -47,7 +47,9 @@ export function openRemoteDevices(options: DataChannelOptions): RemoteDevices {
           if (message["found"] === true) found = true;
           if (message["data"] instanceof Uint8Array) pieces.push(message["data"]);
         }
-        return found ? (pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)) : undefined;
+        if (!found) return undefined;
+        const { buffer, byteOffset, length } = pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
+        return new Uint8Array(buffer, byteOffset, length);
       }),
     has: (extent) => settled(id, async () => (await ask("Has", { device_id: id, extent }))["present"] === true),
     delete: (extent) =>

@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AdmittedDevice, openAdmittedDevice } from "@seneschal/adapters/devices";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { blobDeviceSuite } from "@seneschal/kernel/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { devicePlace } from "./device-place.ts";
 
 let base: string;
 let root: string;
@@ -69,4 +71,15 @@ test("a device that was opened before must still be there: nothing is made in it
   expect(await readdir(root)).toEqual([]);
   expect(await ask(join(root, "a"))).toBe("opened");
   expect(await ask(join(root, "a"), { known: true })).toBe("opened");
+});
+
+describe("a device that was admitted", () => {
+  blobDeviceSuite({ test, equal: (a, b, message) => expect(a, message).toEqual(b) }, (capacityBytes) => {
+    let known = false;
+    return devicePlace(async (directory, root) => {
+      const device = await openAdmittedDevice({ id: "d1", directory, capacityBytes, roots: [root], taken: [], known });
+      known = true;
+      return device;
+    });
+  });
 });

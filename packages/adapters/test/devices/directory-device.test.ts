@@ -1,39 +1,14 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, open, readdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDirectoryDevice, type StoredExtent, storedExtents } from "@seneschal/adapters/devices";
+import { openDirectoryDevice, storedExtents } from "@seneschal/adapters/devices";
 import type { BlobDevice } from "@seneschal/kernel/ports";
 import { blobDeviceSuite } from "@seneschal/kernel/testing";
 import { expect, test } from "vitest";
+import { devicePlace, flip } from "./device-place.ts";
 
-async function flip(path: string, at: number, bit: number): Promise<void> {
-  const file = await open(path, "r+");
-  const byte = Buffer.alloc(1);
-  await file.read(byte, 0, 1, at + (bit >> 3));
-  byte[0]! ^= 1 << (bit & 7);
-  await file.write(byte, 0, 1, at + (bit >> 3));
-  await file.close();
-}
-
-async function place(capacityBytes: number) {
-  const directory = await mkdtemp(join(tmpdir(), "seneschal-device-"));
-  const reopen = () => openDirectoryDevice({ id: "d1", directory, capacityBytes });
-  const places = new Map<string, StoredExtent>();
-  return {
-    directory,
-    device: await reopen(),
-    async damage(extent: string, bit: number) {
-      // Looked up while it is intact.
-      const found = places.get(extent) ?? (await storedExtents(directory)).find(({ name }) => name === extent);
-      if (found === undefined) throw new Error(`no extent ${extent}`);
-      places.set(extent, found);
-      await flip(found.path, found.at, bit % (found.size * 8));
-    },
-    reopen,
-    dispose: () => rm(directory, { recursive: true, force: true }),
-  };
-}
+const place = (capacityBytes: number) => devicePlace((directory) => openDirectoryDevice({ id: "d1", directory, capacityBytes }));
 
 blobDeviceSuite({ test, equal: (a, b, message) => expect(a, message).toEqual(b) }, place);
 
