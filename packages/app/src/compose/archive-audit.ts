@@ -2,14 +2,14 @@ import { directoryBackups } from "@seneschal/adapters/backups";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock } from "@seneschal/adapters/system";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
+import { archiveDueEvents, gatewayLog } from "../gateway/index.ts";
 import {
   type ArchivedSegment,
   type ArchiveExpectations,
   type ArchiveVerdict,
-  archiveDueEvents,
   openArchive,
   verifyArchive,
-} from "../gateway/index.ts";
+} from "../platform/index.ts";
 import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
@@ -29,9 +29,9 @@ export async function archiveAudit(config: ProcessConfig, options: OperateOption
 }
 
 /** Verifies an archive that lies in a directory, by its files alone: see `verifyArchive`. Throws `audit_archive_damaged`. */
-export function verifyArchiveDirectory(
-  directory: string,
-  expected: Omit<ArchiveExpectations, "sha256">,
-): Promise<ArchiveVerdict> {
-  return verifyArchive(directoryBackups(directory), { ...expected, sha256: (data) => nodeCrypto.hash("sha256", data) });
+export function verifyArchiveDirectory(directory: string, expected: Omit<ArchiveExpectations, "forms">): Promise<ArchiveVerdict> {
+  return verifyArchive(directoryBackups(directory), {
+    ...expected,
+    forms: [gatewayLog((data) => nodeCrypto.hash("sha256", data))],
+  });
 }

@@ -7,8 +7,7 @@ import { createSecureContext } from "node:tls";
 import { staticKeys } from "@seneschal/adapters/jwt";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
-import { openArchive, tryArchive } from "../gateway/index.ts";
-import { type NamedFile, namedFiles, openAuthorisation } from "../platform/index.ts";
+import { type NamedFile, namedFiles, openArchive, openAuthorisation, tryArchive } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 import { sealOf } from "./storage-settings.ts";
 

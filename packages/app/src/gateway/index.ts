@@ -9,11 +9,7 @@ export { type DevIssuer, type DevToken, devIssuer } from "./dev-issuer.ts";
 export { adminOf, enrolFirstAdmin, makeFirstWorkspace, rootKeyOf, storeFirstRootKey } from "./first-organization.ts";
 export {
   type AcceptedGap,
-  type ArchivedSegment,
-  type ArchiveExpectations,
-  type ArchiveVerdict,
   type AuditEvent,
-  type AuditFinding,
   type AuditRecord,
   acceptAuditGap,
   acceptCrossSigned,
@@ -27,20 +23,16 @@ export {
   type GatewayConfig,
   type GatewaySettings,
   type GatewayUnit,
+  gatewayLog,
   gatewaySettings,
   type InstanceAuthority,
   instanceAuthorities,
   instanceStream,
   isAnchor,
-  openArchive,
-  recordsInOrder,
   requestCrossSigning,
   type StoredCheckpoint,
   systemCall,
-  tryArchive,
-  verifyArchive,
   verifyRecords,
-  wholeLog,
 } from "./ground/index.ts";
 export { type Gateway, type GatewayOptions, openGateway } from "./open-gateway.ts";
 export { bootstrapBytes, type FirstAdmin } from "./people/index.ts";

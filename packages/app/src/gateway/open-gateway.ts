@@ -13,13 +13,13 @@ import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault, WorkerPoolState } from "@seneschal/kernel/ports";
 import { settled } from "@seneschal/kernel/store";
 import { type Admissions, admissions } from "../platform/admission.ts";
+import { AuditTampered, archiveRounds } from "../platform/audit-log/index.ts";
 import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
 import type { Background } from "../platform/background.ts";
 import { forgetChanges } from "../platform/forget-changes.ts";
 import { databaseCheck, type Health, type HealthCheck } from "../platform/health.ts";
 import { storeIdempotency, vaultSealer } from "../platform/idempotency.ts";
-import { Lease } from "../platform/jobs/lease.ts";
 import { pooledRandom } from "../platform/pooled-random.ts";
 import type { RateLimits } from "../platform/rate-limit/rate-limiter.ts";
 import { type RecordedReads, recordedReads } from "../platform/recorded-reads.ts";
@@ -35,7 +35,6 @@ import { coveredState } from "./covered-state.ts";
 import {
   type AuditEvent,
   type AuditFacts,
-  AuditTampered,
   archiveDueEvents,
   auditLog,
   type Call,
@@ -135,8 +134,6 @@ export interface Gateway extends BuiltService {
 
 const SWEEP_MS = 60_000;
 const FORGET_MS = 3_600_000;
-/** Longer than a segment takes; it is renewed by each run. */
-const LEASE_MS = 60_000;
 const COURIER_MS = 2_000;
 
 /**
@@ -317,11 +314,11 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     ]);
   };
   const { archive } = config.audit;
-  const lease = store.capabilities.multiProcess ? new Lease(store, "audit archive", services.newId(now()), LEASE_MS) : undefined;
+  const archiving = archiveRounds(store, () => services.newId(now()));
   const archiveAudit = async (at: number): Promise<void> => {
-    if (archive === undefined || options.archive === undefined) return;
-    if (lease !== undefined && !(await lease.hold(at, services.newId(at)))) return;
-    await archiveDueEvents(services, options.archive, { olderThan: archive.after, now: at });
+    const { archive: target } = options;
+    if (archive === undefined || target === undefined) return;
+    await archiving.run(at, () => archiveDueEvents(services, target, { olderThan: archive.after, now: at }));
   };
   const running: Stoppable[] = [];
   return {
@@ -389,7 +386,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       const ended = Promise.all(running.map((step) => step.stop()));
       await rotation.release();
       await writeLastUse(services, clock.now());
-      await lease?.release(services.newId(clock.now()));
+      await archiving.release();
       await services.channels.close();
       await ended;
       if (given.threshold === undefined) await threshold.close();

@@ -18,12 +18,13 @@ import {
   type BuiltService,
   defineService,
   liveVerifiers,
+  openArchive,
   openAuditSinks,
   openPolicyEngine,
   type Platform,
   type Stoppable,
 } from "../platform/index.ts";
-import { type AuditEvent, auditGatewaySeal, openArchive } from "./ground/index.ts";
+import { type AuditEvent, auditGatewaySeal } from "./ground/index.ts";
 import { type Gateway, openGateway } from "./open-gateway.ts";
 import { renewServerCertificate } from "./renew-server-certificate.ts";
 import { gatewaySchema } from "./schema.ts";

@@ -1,4 +1,12 @@
 export { type Admission, type Admissions, admissions } from "./admission.ts";
+export {
+  type ArchivedSegment,
+  type ArchiveExpectations,
+  type ArchiveVerdict,
+  openArchive,
+  tryArchive,
+  verifyArchive,
+} from "./audit-log/index.ts";
 export { openAuditSinks } from "./audit-sinks/open-audit-sinks.ts";
 export { auditSinkCollections } from "./audit-sinks/places.ts";
 export { auditSinksSetting, decisionSinksSetting } from "./audit-sinks/settings.ts";

@@ -12,16 +12,23 @@ import { parseCheckpoint, verifyConsistency, verifyInclusion } from "@seneschal/
 import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Vault } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SegmentDue } from "../../src/gateway/ground/audit/archive-segment.ts";
-import { auditArchives } from "../../src/gateway/ground/audit/archived.ts";
+import type { AuditRecord } from "../../src/gateway/ground/audit/indexes.ts";
 import { auditLeaf } from "../../src/gateway/ground/audit/leaf.ts";
 import { type AuditLog, auditLog } from "../../src/gateway/ground/audit/log.ts";
-import { eventsOf, segmentFiles } from "../../src/gateway/ground/audit/segment.ts";
 import { transact } from "../../src/gateway/ground/store/unit-of-work.ts";
-import { gatewaySchema, verifyArchive, wholeLog } from "../../src/gateway/index.ts";
+import { gatewayLog, gatewaySchema } from "../../src/gateway/index.ts";
+import {
+  auditArchives,
+  eventsOf,
+  type SegmentDue,
+  segmentFiles,
+  verifyArchive,
+  wholeLog,
+} from "../../src/platform/audit-log/index.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 
 const sha256 = (data: Uint8Array): Uint8Array => nodeCrypto.hash("sha256", data);
+const forms = [gatewayLog(sha256)];
 const folder = mkdtempSync(join(tmpdir(), "audit-archive-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -86,7 +93,7 @@ const STREAMS = ["acme", "globex", "initech"];
 async function archivedEvents(target: BackupTarget): Promise<ReadonlyMap<number, string>> {
   const found = new Map<number, string>();
   for (const id of await target.list())
-    for await (const { seq, event } of eventsOf(target.read(id, segmentFiles.events))) found.set(seq, event.id);
+    for await (const { seq, event } of eventsOf(target.read(id, segmentFiles.events))) found.set(seq, String(event["id"]));
   return found;
 }
 
@@ -116,18 +123,18 @@ describe("an archive of a gateway's audit log", () => {
     await log.step(before(30));
     const key = (await log.open().checkpoint("acme"))?.verifier_key ?? "";
     for (const checkpoint of kept) {
-      const verdict = await verifyArchive(log.target, { sha256, verifierKey: key, checkpoint });
+      const verdict = await verifyArchive(log.target, { forms, verifierKey: key, checkpoint });
       expect(verdict).toMatchObject({ instance: "i", segments: 2, last: 30, checkpoint: { reached: true } });
     }
     // What was signed later than what is archived is not claimed to be proven.
-    expect(await verifyArchive(log.target, { sha256, checkpoint: notes[0] as string })).toMatchObject({
+    expect(await verifyArchive(log.target, { forms, checkpoint: notes[0] as string })).toMatchObject({
       checkpoint: { reached: false },
     });
     const { root, size } = parseCheckpoint((notes[1] ?? "").slice(0, (notes[1] ?? "").indexOf("\n\n") + 1));
     for (const id of await log.target.list())
       for await (const record of eventsOf(log.target.read(id, segmentFiles.events))) {
         if (record.stream !== "globex") continue;
-        const [index, leaf] = [record.stream_seq - 1, auditLeaf(record, sha256)];
+        const [index, leaf] = [record.stream_seq - 1, auditLeaf(record as unknown as AuditRecord, sha256)];
         const proven = await log.open().prove("globex", () => ({ kind: "inclusion", index, size, leaf }));
         if (proven === undefined || "flaw" in proven) throw new Error(`event ${record.seq} is not proven`);
         expect(verifyInclusion({ index, size, leaf, proof: proven.proof, root }, sha256)).toBe(true);
@@ -144,7 +151,7 @@ describe("an archive of a gateway's audit log", () => {
     const log = await logOf(30);
     const [first, second] = [await log.step(before(10)), await log.step(before(20))];
     const checkpoint = await noteOf(log, "acme");
-    const verdict = (with_: Partial<Parameters<typeof verifyArchive>[1]> = {}) => verifyArchive(log.target, { sha256, ...with_ });
+    const verdict = (with_: Partial<Parameters<typeof verifyArchive>[1]> = {}) => verifyArchive(log.target, { forms, ...with_ });
     await verdict();
     const damagedBy = async (id: string, file: string, change: (text: string) => string): Promise<void> => {
       const [path] = [join(folder, await directoryOf(log.target, id), id, file)];
@@ -206,9 +213,9 @@ describe("an archive of a gateway's audit log", () => {
       const archived = await archivedEvents(log.target).catch(() => new Map());
       expect(new Map([...archived, ...there].sort(([a], [b]) => a - b)), `after ${calls} acts`).toEqual(wanted);
       // Nothing left the store that the archive does not give back, verified.
-      if (there.size < 8) expect(await verifyArchive(log.target, { sha256 }), `after ${calls} acts`).toMatchObject({ last: 4 });
+      if (there.size < 8) expect(await verifyArchive(log.target, { forms }), `after ${calls} acts`).toMatchObject({ last: 4 });
       await log.step(before(6));
-      expect(await verifyArchive(log.target, { sha256 })).toMatchObject({ last: 6 });
+      expect(await verifyArchive(log.target, { forms })).toMatchObject({ last: 6 });
       for (const stream of [...STREAMS, wholeLog]) expect(await log.open().verify(stream)).toBeUndefined();
       expect(await live(log)).toEqual([6, 7, 8]);
       if (calls > 100) throw new Error("it never ends");
@@ -342,7 +349,7 @@ describe("a gateway whose audit log is archived", () => {
     const consistency = await acme("GET", "/api/v1/audit/checkpoint/consistency?first=1");
     expect(consistency.status, consistency.text).toBe(200);
     const { body } = await acme("GET", "/api/v1/audit/checkpoint");
-    const verdict = await verifyArchive(directoryBackups(directory), { sha256, verifierKey: body.verifier_key });
+    const verdict = await verifyArchive(directoryBackups(directory), { forms, verifierKey: body.verifier_key });
     expect(verdict.logs["acme"]?.size).toBe(before[0]?.sequence);
   });
 });

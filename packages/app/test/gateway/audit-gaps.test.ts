@@ -13,7 +13,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { acceptanceText } from "../../src/gateway/ground/audit/gaps.ts";
 import { auditLog } from "../../src/gateway/ground/audit/log.ts";
 import { transact } from "../../src/gateway/ground/store/unit-of-work.ts";
-import { acceptAuditGap, gatewaySchema, wholeLog } from "../../src/gateway/index.ts";
+import { acceptAuditGap, gatewaySchema } from "../../src/gateway/index.ts";
+import { wholeLog } from "../../src/platform/audit-log/index.ts";
 import { openLevelRigStore } from "./level-store.ts";
 import { openRig } from "./rig.ts";
 

@@ -3,8 +3,8 @@ import type { DocumentStore } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cachedReader } from "../../src/gateway/ground/store/cached-reader.ts";
-import { collection } from "../../src/gateway/ground/store/collection.ts";
 import { reader } from "../../src/gateway/ground/store/reader.ts";
+import { collection } from "../../src/platform/collection.ts";
 
 interface Note {
   readonly owner: string;

@@ -1,8 +1,8 @@
-import { auditArchives } from "./audit/archived.ts";
+import { auditArchives, auditTiles, auditTrees } from "../../platform/audit-log/index.ts";
+import type { AnyCollection } from "../../platform/collection.ts";
 import { acceptances } from "./audit/gaps.ts";
 import { logKeys } from "./audit/log-key.ts";
 import { checkpoints } from "./audit/sealer.ts";
-import { auditTiles, auditTrees } from "./audit/tiles.ts";
 import { instances } from "./instance/collections.ts";
 import { organizations } from "./organizations/collections.ts";
 import { organizationKeyRecords } from "./organizations/keys.ts";
@@ -10,7 +10,6 @@ import { crks } from "./organizations/root-keys.ts";
 import { certificates } from "./pki/certificates.ts";
 import { authorities } from "./pki/collections.ts";
 import { signingRequests, spentNonces } from "./signatures/requests.ts";
-import type { AnyCollection } from "./store/collection.ts";
 
 export const groundCollections: readonly AnyCollection[] = [
   acceptances,

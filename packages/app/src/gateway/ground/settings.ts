@@ -1,9 +1,9 @@
 import { isOrganizationId } from "@seneschal/core/keys";
 import * as z from "zod";
+import { auditSetting } from "../../platform/audit-log/index.ts";
 import { auditSinksSetting } from "../../platform/audit-sinks/settings.ts";
 import { duration } from "../../platform/config/duration.ts";
 import { file } from "../../platform/config/file.ts";
-import { s3Bucket } from "../../platform/config/s3-bucket.ts";
 import { authSettings, rateSettings, serverSettings } from "../../platform/config/schema.ts";
 import { policyEngineSetting } from "../../platform/policy-engine.ts";
 import { isAnchor } from "./organizations/is-anchor.ts";
@@ -29,20 +29,7 @@ export const gatewaySettings = z.strictObject({
     )
     .default([]),
   audit_sinks: auditSinksSetting,
-  audit: z
-    .strictObject({
-      /** Where events go that are older than `after`; unset: all stay in the database. It keeps them for good, and holds nothing else. */
-      archive: z
-        .strictObject({
-          to: z
-            .strictObject({ directory: z.string().min(1).optional(), s3: s3Bucket.optional() })
-            .refine(({ directory, s3 }) => (directory === undefined) !== (s3 === undefined), "expected a directory or s3"),
-          after: duration("365d"),
-          interval: duration("1h"),
-        })
-        .optional(),
-    })
-    .prefault({}),
+  audit: auditSetting,
   admin: z.strictObject({ cert_ttl: duration("90d") }).prefault({}),
   pki: z
     .strictObject({

@@ -8,12 +8,12 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { auditLog } from "../../../src/gateway/ground/audit/log.ts";
 import { cachedReader } from "../../../src/gateway/ground/store/cached-reader.ts";
-import { collection } from "../../../src/gateway/ground/store/collection.ts";
 import { handlersOfOneMoment, ofOneMoment, quietStore } from "../../../src/gateway/ground/store/of-one-moment.ts";
 import { type Reader, reader } from "../../../src/gateway/ground/store/reader.ts";
 import { transact } from "../../../src/gateway/ground/store/unit-of-work.ts";
 import { gatewaySchema } from "../../../src/gateway/index.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
+import { collection } from "../../../src/platform/collection.ts";
 import { admissions, recordedReads } from "../../../src/platform/index.ts";
 
 /** Two halves of one thing: whoever sees them differ, or not exactly one of them listed, saw what never was. */

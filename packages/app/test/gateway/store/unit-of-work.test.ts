@@ -1,7 +1,7 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { describe, expect, it } from "vitest";
-import { collection } from "../../../src/gateway/ground/store/collection.ts";
 import { transact, type Unit } from "../../../src/gateway/ground/store/unit-of-work.ts";
+import { collection } from "../../../src/platform/collection.ts";
 
 interface Tally {
   readonly name: string;

@@ -1,10 +1,8 @@
 import { CodedError, checkArgument } from "@seneschal/kernel";
+import { type AuditFinding, type AuditGap, AuditTampered, wholeLog } from "../../../platform/audit-log/index.ts";
 import { systemCall } from "../call.ts";
 import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";
-import type { AuditGap } from "./gaps.ts";
-import { wholeLog } from "./records.ts";
-import { type AuditFinding, AuditTampered } from "./sealer.ts";
 
 /** What became of an acceptance, and how the log of the whole instance stands then. */
 export interface AcceptedGap extends AuditGap {

@@ -1,9 +1,10 @@
 import type { NoteKey, SignBytes } from "@seneschal/crypto/merkle";
 import { CodedError } from "@seneschal/kernel";
 import type { CryptoProvider, Random, Vault } from "@seneschal/kernel/ports";
-import { base64, utf8 } from "../bytes.ts";
-import { collection } from "../store/collection.ts";
+import { base64, utf8 } from "../../../platform/bytes.ts";
+import { collection } from "../../../platform/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";
+import { KEY_NAME } from "./form.ts";
 
 interface StoredLogKey {
   readonly public_key: string;
@@ -66,7 +67,7 @@ export async function openLogKey(
   if (stored !== undefined && stored.public_key !== record.public_key) throw ciphertextOfAnother();
   if (stored === undefined) unit.insert(logKeys, ID, { ...record, sealed: await seal(plain) });
   return {
-    note: { name: "seneschal-audit", publicKey },
+    note: { name: KEY_NAME, publicKey },
     sign: (message) => crypto.ed25519Sign(seed, message),
     begun: plain[32] === 1,
     async begin(into) {

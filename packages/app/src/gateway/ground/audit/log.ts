@@ -1,6 +1,5 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import type { Logger } from "@seneschal/adapters/logging";
-import { bytesEqual } from "@seneschal/crypto";
 import {
   claimRanges,
   type LogClaim,
@@ -13,29 +12,38 @@ import {
 } from "@seneschal/crypto/merkle";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
+import {
+  type ArchivedLog,
+  type AuditFinding,
+  type AuditGap,
+  AuditTampered,
+  archiveSegment,
+  auditArchives,
+  changedBehind,
+  cutTiles,
+  extendTiles,
+  openArchived,
+  readable,
+  readTree,
+  recordsInOrder,
+  type SegmentDue,
+  type SegmentToKeep,
+  tileComparison,
+  tiledLeaf,
+  tiledSize,
+  UNTILED,
+  wholeLog,
+  wrongArchivedTile,
+} from "../../../platform/audit-log/index.ts";
 import type { Background, Due } from "../../../platform/background.ts";
-import { base64 } from "../bytes.ts";
+import { base64 } from "../../../platform/bytes.ts";
 import { reader } from "../store/reader.ts";
 import { transact, type Unit } from "../store/unit-of-work.ts";
-import { archiveSegment, type SegmentDue, type SegmentToKeep } from "./archive-segment.ts";
-import { type ArchivedLog, auditArchives, openArchived } from "./archived.ts";
-import { type AuditGap, acceptances, acceptanceText, acceptedBy, acceptedGaps, covers } from "./gaps.ts";
-import { auditLeaf } from "./leaf.ts";
+import { gatewayLog } from "./form.ts";
+import { acceptances, acceptanceText, acceptedBy, acceptedGaps, covers } from "./gaps.ts";
+import type { AuditRecord } from "./indexes.ts";
 import { type LogKey, openLogKey } from "./log-key.ts";
-import { numberIn, recordsInOrder, wholeLog } from "./records.ts";
-import {
-  type AuditFinding,
-  AuditTampered,
-  checkpoints,
-  type LogTree,
-  openTree,
-  readable,
-  SEAL_BATCH,
-  type StoredCheckpoint,
-  sealBatch,
-  signedState,
-} from "./sealer.ts";
-import { cutTiles, extendTiles, readTree, tileComparison, tiledLeaf, tiledSize, UNTILED, wrongArchivedTile } from "./tiles.ts";
+import { checkpoints, type LogTree, openTree, SEAL_BATCH, type StoredCheckpoint, sealBatch, signedState } from "./sealer.ts";
 import { verifyRecords } from "./verify.ts";
 
 /** A checkpoint as it is handed out: the root of its note, and the key that signed it, base64. */
@@ -132,6 +140,7 @@ function signedBy(key: NoteKey, stored: StoredCheckpoint): SignedCheckpoint {
 /** The audit log of one instance. */
 export function auditLog({ store, vault, crypto, random, instance, log, commitId }: Needs): AuditLog {
   const sha256: Sha256 = (data) => crypto.hash("sha256", data);
+  const form = gatewayLog(sha256);
   const read = reader(store);
   const own = new Map<string, string>();
   let publicKey: NoteKey | undefined;
@@ -231,7 +240,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       return { flaw: "event_missing", stream, sequence: (stream === wholeLog ? unaccepted : gap).first };
     const archive = await readable(() => read.get(auditArchives, stream));
     if (archive === undefined) return { ...tree, key, checkpoint };
-    const archived = archive === "damaged" ? archive : openArchived(archive, stream, { instance, key, sha256 });
+    const archived = archive === "damaged" ? archive : openArchived(archive, stream, { form, instance, key });
     if (archived === "damaged" || archived.range.size > tree.range.size)
       return { flaw: "checkpoint_invalid", stream, sequence: null };
     return { ...tree, key, checkpoint, archived };
@@ -249,14 +258,14 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     if (archivedWrong !== undefined) return wrongAt(archivedWrong);
     const tiles = await tileComparison(store, stream, Math.max(begun, Math.min(tiled, checkpoint.size)), begun);
     const records = async function* () {
-      for await (const page of recordsInOrder(store, stream, begun + 1)) {
+      for await (const page of recordsInOrder<AuditRecord>(store, stream, begun + 1)) {
         yield page;
         await tiles.compare();
       }
     };
-    const finding =
-      (await changedBehind(stream, begun)) ??
-      (await verifyRecords(records(), checkpoint, { instance, key, sha256, stream, archived, onNode: tiles.onNode }));
+    const changed = await changedBehind(store, stream, { form, archived: begun });
+    if (changed !== undefined) return { flaw: "root_differs", stream, sequence: changed };
+    const finding = await verifyRecords(records(), checkpoint, { instance, key, sha256, stream, archived, onNode: tiles.onNode });
     if (finding !== undefined) return finding;
     await tiles.compare(true);
     const wrong = tiles.wrong();
@@ -266,20 +275,6 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     return wrongAt(wrong);
   };
 
-  /** An archived event that stays in the store, as the newest of its stream, and is not the archived one. The tiles up to there hold. */
-  const changedBehind = async (stream: string, archived: number): Promise<AuditFinding | undefined> => {
-    if (archived === 0) return undefined;
-    for await (const page of recordsInOrder(store, stream))
-      for (const record of page) {
-        const number = numberIn(stream, record);
-        if (number > archived) return undefined;
-        const leaf = await tiledLeaf(store, stream, number);
-        if (leaf === undefined || !bytesEqual(leaf, auditLeaf(record, sha256)))
-          return { flaw: "root_differs", stream, sequence: number };
-      }
-    return undefined;
-  };
-
   /** Makes tiles of what is signed. */
   const tile = async (stream: string): Promise<void> => {
     let anew = false;
@@ -287,7 +282,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       const signed = await signedStream(stream, undefined, own);
       if (signed === undefined || "flaw" in signed) return;
       const { range, gaps, archived } = signed;
-      const known = { stream, size: range.size, gaps, sha256, archived: archived?.range.size };
+      const known = { stream, size: range.size, gaps, form, archived: archived?.range.size };
       state = await transact(store, commitId, (unit) => extendTiles(store, unit, known));
       if (state !== "damaged") continue;
       found({ flaw: "hash_differs", stream, sequence: null });
@@ -310,7 +305,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     const { size } = range;
     const claim = claimOf(size);
     if (size - (await tiledSize(store, stream, size)) > UNTILED) await tile(stream);
-    const tree = await readTree(store, claimRanges(claim, size), { stream, size, gaps, sha256, archived: archived?.range.size });
+    const tree = await readTree(store, claimRanges(claim, size), { stream, size, gaps, form, archived: archived?.range.size });
     const proven = proveClaim(claim, { size, root: range.root() }, (leaves) => tree.root(leaves), sha256);
     return proven === undefined ? "unproven" : { ...proven, checkpoint: signedBy(key, checkpoint) };
   };
@@ -388,7 +383,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     async archived(stream) {
       const stored = await readable(() => read.get(auditArchives, stream));
       if (stored === undefined || stored === "damaged" || publicKey === undefined) return undefined;
-      const archived = openArchived(stored, stream, { instance, key: publicKey, sha256 });
+      const archived = openArchived(stored, stream, { form, instance, key: publicKey });
       return archived === "damaged" ? undefined : { through: archived.range.size, until: archived.until };
     },
     leafOf: (stream, number) => tiledLeaf(store, stream, number),
@@ -398,12 +393,12 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
         {
           store,
           instance,
-          sha256,
+          form,
           tile,
           signed: async (stream) => {
             const signed = await signedStream(stream, undefined);
             if (signed !== undefined && "flaw" in signed) throw new AuditTampered(signed);
-            return signed;
+            return signed && { ...signed, size: signed.range.size };
           },
           sign: (text) =>
             transact(store, commitId, async (unit) => {

@@ -1,4 +1,3 @@
-import type { AuditFlaw } from "@seneschal/core/keys";
 import { bytesEqual } from "@seneschal/crypto";
 import {
   CompactRange,
@@ -9,18 +8,29 @@ import {
   signNote,
   verifyNote,
 } from "@seneschal/crypto/merkle";
-import { checkArgument, isCoded } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
-import { base64, bytes } from "../bytes.ts";
-import { vaultName } from "../organizations/kek-name.ts";
-import { collection } from "../store/collection.ts";
+import {
+  type AuditFinding,
+  type AuditGap,
+  AuditTampered,
+  auditArchives,
+  gapLeaf,
+  gapLine,
+  openArchived,
+  parseGapLine,
+  readable,
+  recordsInOrder,
+  type SignedGap,
+  wholeLog,
+} from "../../../platform/audit-log/index.ts";
+import { base64, bytes } from "../../../platform/bytes.ts";
+import { collection } from "../../../platform/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";
-import { auditArchives, openArchived } from "./archived.ts";
-import { type AuditGap, acceptedGaps, claim, covers, gapLeaf, gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
+import { checkpointOrigin, gatewayLog } from "./form.ts";
+import { acceptedGaps, claim, covers } from "./gaps.ts";
 import type { AuditRecord } from "./indexes.ts";
 import { auditLeaf } from "./leaf.ts";
 import type { LogKey } from "./log-key.ts";
-import { recordsInOrder, wholeLog } from "./records.ts";
 
 /** The newest signed state of one stream, and of the whole log under {@link wholeLog}. */
 export interface StoredCheckpoint {
@@ -33,32 +43,6 @@ export interface StoredCheckpoint {
 }
 
 export const checkpoints = collection<StoredCheckpoint>("audit_checkpoints");
-
-/** Where the log of a stream is not what was written. `sequence`: of its first event that is missing or changed, where that is known. */
-export interface AuditFinding {
-  readonly flaw: AuditFlaw;
-  /** The stream, or {@link wholeLog}. */
-  readonly stream: string;
-  readonly sequence: number | null;
-}
-
-/** The log does not continue where its checkpoint ended: nothing more is signed before somebody has looked. */
-export class AuditTampered extends Error {
-  override readonly name = "AuditTampered";
-  readonly finding: AuditFinding;
-
-  constructor(finding: AuditFinding) {
-    const { flaw, stream, sequence } = finding;
-    super(`the audit log of ${stream} is damaged: ${flaw}${sequence === null ? "" : ` at event ${sequence}`}`);
-    this.finding = finding;
-  }
-}
-
-export function checkpointOrigin(instance: string, stream: string): string {
-  checkArgument("instance", instance, "string");
-  checkArgument("stream", stream, "string");
-  return `seneschal.audit/${vaultName(instance)}/${vaultName(stream)}`;
-}
 
 /** A log as far as it is signed. */
 export interface LogTree {
@@ -124,7 +108,7 @@ export async function sealBatch(
         const archivedBefore = async ({ first }: AuditGap): Promise<number | undefined> => {
           const stored = await readable(() => unit.get(auditArchives, stream));
           if (stored === undefined || stored === "damaged") return undefined;
-          const archived = openArchived(stored, stream, { instance, key: key.note, sha256 });
+          const archived = openArchived(stored, stream, { form: gatewayLog(sha256), instance, key: key.note });
           return archived !== "damaged" && archived.range.size === first - 1 ? archived.seq : undefined;
         };
         const after = (await archivedBefore(gap)) ?? (await recordBefore(store, stream, gap));
@@ -163,16 +147,6 @@ export async function sealBatch(
   }
   if (!key.begun) await key.begin(unit);
   return { taken, sizes, broken };
-}
-
-/** What a read gives, or that what is stored there cannot be read. Other failures are thrown on: they say nothing of the log. */
-export async function readable<T>(read: () => Promise<T>): Promise<T | "damaged"> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isCoded(error, "store_damaged")) return "damaged";
-    throw error;
-  }
 }
 
 function appendGap(range: CompactRange, stream: string, { first, last }: AuditGap, sha256: Sha256): void {

@@ -1,4 +1,4 @@
-import { collection } from "../store/collection.ts";
+import { collection } from "../../../platform/collection.ts";
 
 /** Which instance the data is of. */
 export interface StoredInstance {

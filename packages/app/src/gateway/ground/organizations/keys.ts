@@ -1,6 +1,6 @@
 import type { CryptoProvider, Random, Vault } from "@seneschal/kernel/ports";
-import { base64, bytes, utf8 } from "../bytes.ts";
-import { collection } from "../store/collection.ts";
+import { base64, bytes, utf8 } from "../../../platform/bytes.ts";
+import { collection } from "../../../platform/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";
 import { kekName } from "./kek-name.ts";
 

@@ -1,6 +1,6 @@
 import type { Crk } from "@seneschal/core/keys";
 import type { CrkPublicJson } from "@seneschal/crypto/threshold";
-import { collection } from "../store/collection.ts";
+import { collection } from "../../../platform/collection.ts";
 
 /** A root key with the public material that shares are judged by. */
 export type StoredCrk = Crk & { readonly material: CrkPublicJson };

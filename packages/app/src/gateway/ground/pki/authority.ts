@@ -16,7 +16,7 @@ import {
   parseCertificates,
 } from "@seneschal/crypto/x509";
 import type { CryptoProvider, Random, Vault } from "@seneschal/kernel/ports";
-import { utf8 } from "../bytes.ts";
+import { utf8 } from "../../../platform/bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { vaultName } from "../organizations/kek-name.ts";
 import { authorities, type InstanceAuthority, instanceAuthorities } from "./collections.ts";

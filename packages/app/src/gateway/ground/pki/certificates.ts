@@ -1,5 +1,5 @@
 import type { CertificateSubject } from "@seneschal/core/keys";
-import { collection } from "../store/collection.ts";
+import { collection } from "../../../platform/collection.ts";
 
 /** A certificate that the gateway's CA issued, and whom it stands for. `expired` is derived, never stored. */
 export interface CertificateRecord {

@@ -1,4 +1,4 @@
-import { collection } from "../store/collection.ts";
+import { collection } from "../../../platform/collection.ts";
 
 /** A certificate authority: one of the instance's own, or an organisation's. Its private key is sealed by the vault. */
 export interface Authority {

@@ -1,6 +1,6 @@
 import type { OperationPayload } from "@seneschal/crypto/signing";
+import { collection } from "../../../platform/collection.ts";
 import { keyText } from "../../../platform/index.ts";
-import { collection } from "../store/collection.ts";
 
 /** Bytes that somebody may sign, for one call with one body. */
 export interface SigningRequest {

@@ -9,8 +9,8 @@ import {
 } from "@seneschal/crypto/signing";
 import type { JsonObject } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
+import { base64, bytes, utf8 } from "../../../platform/bytes.ts";
 import { keyText } from "../../../platform/index.ts";
-import { base64, bytes, utf8 } from "../bytes.ts";
 import type { GatewayUnit } from "../call.ts";
 import { currentCrk } from "../organizations/current-root-key.ts";
 import type { StoredCrk } from "../organizations/root-keys.ts";

@@ -1,6 +1,6 @@
 import type { DocumentStore, IndexValue } from "@seneschal/kernel/ports";
+import type { Collection } from "../../../platform/collection.ts";
 import { everyDocument } from "../../../platform/index.ts";
-import type { Collection } from "./collection.ts";
 
 /** {@link everyDocument} of a collection. */
 export async function* every<T extends object>(

@@ -1,5 +1,5 @@
 import type { DocumentStore, IndexValue, ListOptions, Stored } from "@seneschal/kernel/ports";
-import type { Collection } from "./collection.ts";
+import type { Collection } from "../../../platform/collection.ts";
 
 export interface PageRequest {
   readonly limit: number;

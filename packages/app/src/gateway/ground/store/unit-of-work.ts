@@ -1,8 +1,8 @@
 import { refusal } from "@seneschal/core/keys";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { AuditDraft, Commit, DocumentStore, IndexValue, ListOptions, Put, Stored } from "@seneschal/kernel/ports";
+import type { Collection } from "../../../platform/collection.ts";
 import { type Admission, recordedReads } from "../../../platform/index.ts";
-import type { Collection } from "./collection.ts";
 import { documents, listStored, type Reader, reader } from "./reader.ts";
 import { turnsOf } from "./turns.ts";
 

@@ -1,6 +1,7 @@
 import type { Message } from "@seneschal/core/keys";
 import type { JsonObject } from "@seneschal/kernel";
 import type { IndexValue } from "@seneschal/kernel/ports";
+import { auditArchives, auditTiles, auditTrees } from "../../../platform/audit-log/index.ts";
 import {
   ceremonies,
   ceremonyShares,
@@ -19,9 +20,6 @@ import {
 } from "../../custody/index.ts";
 import {
   acceptances,
-  auditArchives,
-  auditTiles,
-  auditTrees,
   authorities,
   type Collection,
   certificates,

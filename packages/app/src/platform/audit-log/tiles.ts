@@ -15,12 +15,12 @@ import {
 } from "@seneschal/crypto/merkle";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64, bytes } from "../bytes.ts";
-import { collection } from "../store/collection.ts";
-import type { Unit } from "../store/unit-of-work.ts";
+import { collection } from "../collection.ts";
 import { gapLeaf, type SignedGap } from "./gaps.ts";
-import { auditLeaf } from "./leaf.ts";
+import type { GuardedWrites } from "./guarded-writes.ts";
+import type { LogForm } from "./log-form.ts";
+import { readable } from "./readable.ts";
 import { numberIn, recordsInOrder } from "./records.ts";
-import { readable } from "./sealer.ts";
 
 /** Up to 256 hashes of a stream's tree, one behind the other, base64 (C2SP tlog-tiles). */
 interface StoredTile {
@@ -62,19 +62,19 @@ async function hashesOf(store: DocumentStore, stream: string, tiles: readonly Ti
 /** The leaf hashes of a stream from one index up to its size, with those of its gaps; fewer where a record is missing. */
 async function* leavesOf(
   store: DocumentStore,
-  { stream, from, size: to, gaps, sha256 }: SignedStream & { readonly from: number },
+  { stream, from, size: to, gaps, form }: SignedStream & { readonly from: number },
 ): AsyncGenerator<Uint8Array> {
   let next = from + 1;
   const inGap = (): boolean => gaps.some(({ first, last }) => first <= next && next <= last);
   const passGaps = function* (): Generator<Uint8Array> {
-    for (; next <= to && inGap(); next++) yield gapLeaf(stream, next, sha256);
+    for (; next <= to && inGap(); next++) yield gapLeaf(stream, next, form.sha256);
   };
   yield* passGaps();
   if (next > to) return;
   for await (const page of recordsInOrder(store, stream, next)) {
     for (const record of page) {
       if (numberIn(stream, record) !== next) return;
-      yield auditLeaf(record, sha256);
+      yield form.leaf(record);
       next += 1;
       yield* passGaps();
       if (next > to) return;
@@ -87,7 +87,7 @@ interface SignedStream {
   readonly stream: string;
   readonly size: number;
   readonly gaps: readonly SignedGap[];
-  readonly sha256: Sha256;
+  readonly form: LogForm;
   /** So many of its events are archived: of those the tiles are all that the store has. */
   readonly archived?: number | undefined;
 }
@@ -99,27 +99,31 @@ async function tilesOf(store: DocumentStore, stream: string, tiles: readonly Til
 
 /** The tree of a stream as it is kept, for the roots over these ranges. */
 export async function readTree(store: DocumentStore, ranges: readonly LeafRange[], signed: SignedStream): Promise<TiledTree> {
-  const { stream, size, sha256, archived = 0 } = signed;
+  const { stream, size, form, archived = 0 } = signed;
   const tiled = Math.max(archived, await tiledSize(store, stream, size));
   const tiles = await tilesOf(store, stream, TiledTree.tiles(ranges, tiled));
   const tail: Uint8Array[] = [];
   for await (const leaf of leavesOf(store, { ...signed, from: tiled })) tail.push(leaf);
-  return new TiledTree(tiled, tiles, tail, sha256);
+  return new TiledTree(tiled, tiles, tail, form.sha256);
 }
 
 /**
  * Makes tiles of the events that are signed and have none yet, {@link UNTILED} at most, and tells whether there are `more` of them. Ends where a record is
  * missing, and begins anew, behind what is archived, where a tile is (`damaged`). The events are not verified: nothing is proven by tiles but what holds under a signed root.
  */
-export async function extendTiles(store: DocumentStore, unit: Unit, signed: SignedStream): Promise<"done" | "more" | "damaged"> {
-  const { stream, size, sha256, archived = 0 } = signed;
+export async function extendTiles(
+  store: DocumentStore,
+  unit: GuardedWrites,
+  signed: SignedStream,
+): Promise<"done" | "more" | "damaged"> {
+  const { stream, size, form, archived = 0 } = signed;
   // Guards what is written: another process makes the same tiles.
   await unit.get(auditTrees, stream).catch(() => undefined);
   const from = Math.max(archived, await tiledSize(store, stream, size));
   const to = Math.min(size, from + UNTILED);
   if (from === to) return "done";
   const tiles = await tilesOf(store, stream, [...TiledTree.tiles([{ from: 0, to: from }], from), ...openTiles(from)]);
-  const range = new TiledTree(from, tiles, [], sha256).edge();
+  const range = new TiledTree(from, tiles, [], form.sha256).edge();
   const open = openTiles(from).map((tile): Tile => ({ ...tile, hashes: tiles.get(`${tile.level}/${tile.index}`) as Uint8Array }));
   if (range === undefined || open.some(({ hashes, width }) => hashes.length < width * 32)) {
     // INVARIANT: no tile goes whose events are not in the store.
@@ -136,7 +140,7 @@ export async function extendTiles(store: DocumentStore, unit: Unit, signed: Sign
 }
 
 /** Forgets the tiles of a stream from one leaf on: they are made anew. */
-export async function cutTiles(unit: Unit, stream: string, size: number): Promise<void> {
+export async function cutTiles(unit: GuardedWrites, stream: string, size: number): Promise<void> {
   await unit.get(auditTrees, stream).catch(() => undefined);
   unit.put(auditTrees, stream, { size });
 }
@@ -147,6 +151,23 @@ export async function tiledLeaf(store: DocumentStore, stream: string, number: nu
   const [hashes] = await hashesOf(store, stream, [tile]);
   const at = ((number - 1) % TILE_WIDTH) * 32;
   return hashes !== undefined && hashes.length >= at + 32 ? hashes.subarray(at, at + 32) : undefined;
+}
+
+/** The number of an archived event that stays in the store, as the newest of its stream, and is not the one that the tiles know. They are held against what is signed elsewhere. */
+export async function changedBehind(
+  store: DocumentStore,
+  stream: string,
+  { form, archived }: { readonly form: LogForm; readonly archived: number },
+): Promise<number | undefined> {
+  if (archived === 0) return undefined;
+  for await (const page of recordsInOrder(store, stream))
+    for (const record of page) {
+      const number = numberIn(stream, record);
+      if (number > archived) return undefined;
+      const leaf = await tiledLeaf(store, stream, number);
+      if (leaf === undefined || !bytesEqual(leaf, form.leaf(record))) return number;
+    }
+  return undefined;
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { DocumentStore } from "@seneschal/kernel/ports";
-import type { AuditRecord } from "./indexes.ts";
+import type { LogRecord } from "./log-form.ts";
 
 /** The log over every stream, by store sequence: the removal of a whole stream shows here. No stream has this name. */
 export const wholeLog = "/all";
 
 /** The number of a record in its stream, or in the whole log. */
-export function numberIn(stream: string, { seq, stream_seq }: Pick<AuditRecord, "seq" | "stream_seq">): number {
+export function numberIn(stream: string, { seq, stream_seq }: Pick<LogRecord, "seq" | "stream_seq">): number {
   return stream === wholeLog ? seq : stream_seq;
 }
 
@@ -13,7 +13,11 @@ export function numberIn(stream: string, { seq, stream_seq }: Pick<AuditRecord, 
 const PAGE = 250;
 
 /** The records of one stream in order, or of the whole log, page by page, from a number on. */
-export async function* recordsInOrder(store: DocumentStore, stream: string, from = 1): AsyncGenerator<readonly AuditRecord[]> {
+export async function* recordsInOrder<R extends Pick<LogRecord, "seq" | "stream" | "stream_seq"> = LogRecord>(
+  store: DocumentStore,
+  stream: string,
+  from = 1,
+): AsyncGenerator<readonly R[]> {
   let cursor: string | undefined;
   const [index, prefix] = stream === wholeLog ? ["seq", []] : ["stream", [stream]];
   do {
@@ -22,7 +26,7 @@ export async function* recordsInOrder(store: DocumentStore, stream: string, from
       from: [from],
       ...(cursor === undefined ? {} : { cursor }),
     });
-    yield page.items.map(({ doc }) => doc as unknown as AuditRecord);
+    yield page.items.map(({ doc }) => doc as unknown as R);
     cursor = page.cursor;
   } while (cursor !== undefined);
 }

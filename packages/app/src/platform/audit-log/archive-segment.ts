@@ -1,15 +1,15 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { bytesEqual, hex } from "@seneschal/crypto";
-import { CompactRange, claimRanges, type NoteKey, proveClaim, type Sha256 } from "@seneschal/crypto/merkle";
-import { CodedError } from "@seneschal/kernel";
+import { CompactRange, claimRanges, type NoteKey, proveClaim } from "@seneschal/crypto/merkle";
+import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64 } from "../bytes.ts";
-import type { Unit } from "../store/unit-of-work.ts";
 import { type ArchivedLog, archiveText, auditArchives, type SegmentName, storedArchive } from "./archived.ts";
+import { type AuditFinding, AuditTampered } from "./finding.ts";
 import type { SignedGap } from "./gaps.ts";
-import type { AuditRecord } from "./indexes.ts";
+import type { GuardedWrites } from "./guarded-writes.ts";
+import type { LogForm, LogRecord } from "./log-form.ts";
 import { recordsInOrder, wholeLog } from "./records.ts";
-import { type AuditFinding, AuditTampered } from "./sealer.ts";
 import { eventLine, eventsOf, LogWalk, manifestText, parseManifest, requireLogs, segmentFiles, segmentId } from "./segment.ts";
 import { readTree, tileComparison, tiledSize } from "./tiles.ts";
 
@@ -32,22 +32,26 @@ export interface SegmentToKeep {
   readonly first: number;
   readonly last: number;
   /** Writes down that the events are archived; false: another process was here. */
-  keep(unit: Unit): Promise<boolean>;
+  keep(unit: GuardedWrites): Promise<boolean>;
   /** Removes the events from the store, when that is written down. May be repeated. */
   forget(): Promise<void>;
 }
 
+/** A log as far as it is signed. */
 interface SignedLog {
   readonly key: NoteKey;
-  readonly range: CompactRange;
+  readonly size: number;
+  /** What was signed of it. The whole log may have none where only its streams are signed: the archive is the first to sign it. */
+  readonly range?: CompactRange;
   readonly gaps: readonly SignedGap[];
   readonly archived?: ArchivedLog;
 }
 
-interface Inside {
+/** The log whose events are archived. */
+export interface LogToArchive {
   readonly store: DocumentStore;
   readonly instance: string;
-  readonly sha256: Sha256;
+  readonly form: LogForm;
   /** A log as far as it is signed. Throws {@link AuditTampered}. */
   readonly signed: (stream: string) => Promise<SignedLog | undefined>;
   /** Makes tiles of what is signed of a log. */
@@ -59,8 +63,13 @@ interface Inside {
  * Writes the next segment of the whole log into an archive: events that are signed, each proven to be the one that was, with all hashes of their trees kept,
  * read back and verified again as it lies there. `undefined`: nothing is due. No event leaves the store here: see {@link SegmentToKeep}.
  */
-export async function archiveSegment(inside: Inside, target: BackupTarget, due: SegmentDue): Promise<SegmentToKeep | undefined> {
-  const { store, instance, sha256 } = inside;
+export async function archiveSegment(
+  inside: LogToArchive,
+  target: BackupTarget,
+  due: SegmentDue,
+): Promise<SegmentToKeep | undefined> {
+  const { store, instance, form } = inside;
+  const { sha256 } = form;
   const known = new Map<string, Promise<SignedLog>>();
   const signed = (stream: string): Promise<SignedLog> => {
     const found = known.get(stream) ?? inside.signed(stream).then((log) => log ?? fail("checkpoint_missing", stream));
@@ -74,7 +83,7 @@ export async function archiveSegment(inside: Inside, target: BackupTarget, due: 
   const begun = whole.archived?.range.size ?? 0;
   // What a crash left behind.
   if (begun > 0) await store.compact({ audit: begun });
-  const records = await dueRecords(store, begun, { ...due, upTo: Math.min(due.upTo, whole.range.size) });
+  const records = await dueRecords(store, begun, { ...due, upTo: Math.min(due.upTo, whole.size) });
   const [first, last] = [records[0]?.seq, records.at(-1)?.seq];
   if (first === undefined || last === undefined) return undefined;
 
@@ -89,11 +98,11 @@ export async function archiveSegment(inside: Inside, target: BackupTarget, due: 
   const logs = await provenLogs(inside, records, { begin, signed });
 
   const notes: { stream: string; note: string }[] = [];
-  for (const [stream, log] of logs) notes.push({ stream, note: await inside.sign(archiveText(instance, stream, log)) });
+  for (const [stream, log] of logs) notes.push({ stream, note: await inside.sign(archiveText(form, instance, stream, log)) });
   const id = segmentId(first, last);
   const events = Buffer.from(records.map(eventLine).join(""));
   const manifest = Buffer.from(
-    manifestText({
+    manifestText(form, {
       instance,
       first,
       last,
@@ -112,9 +121,9 @@ export async function archiveSegment(inside: Inside, target: BackupTarget, due: 
   ]);
   if (!bytesEqual(eventsBack, events) || !bytesEqual(manifestBack, manifest))
     throw new CodedError("audit_archive_damaged", `segment ${id} is not what was written`, { segment: id });
-  const again = new LogWalk(begin, sha256);
+  const again = new LogWalk(begin, form);
   for await (const record of eventsOf(pieces(eventsBack))) await again.take(record);
-  requireLogs(again.logs(), parseManifest(manifestBack.toString("utf8"), id), whole.key);
+  requireLogs(again.logs(), parseManifest(manifestBack.toString("utf8"), id, [form]).manifest, { form, key: whole.key });
 
   const name = { id, sha256: hex(sha256(manifest)) };
   return {
@@ -138,8 +147,8 @@ export async function archiveSegment(inside: Inside, target: BackupTarget, due: 
 
 /** Walks the events, and holds what they come to against what is signed of each log, and every hash that is kept of them. */
 async function provenLogs(
-  { store, sha256 }: Inside,
-  records: readonly AuditRecord[],
+  { store, form }: LogToArchive,
+  records: readonly LogRecord[],
   {
     begin,
     signed,
@@ -151,19 +160,21 @@ async function provenLogs(
   const tiles = new Map<string, Awaited<ReturnType<typeof tileComparison>>>();
   for (const stream of new Set([wholeLog, ...records.map((record) => record.stream)])) {
     const { range, archived } = await signed(stream);
+    if (range === undefined) continue;
     const tiled = await tiledSize(store, stream, range.size);
     tiles.set(stream, await tileComparison(store, stream, tiled, archived?.range.size ?? 0));
   }
-  const walk = new LogWalk(begin, sha256, (stream) => tiles.get(stream)?.onNode);
+  const walk = new LogWalk(begin, form, (stream) => tiles.get(stream)?.onNode);
   for (const record of records) await walk.take(record);
   for (const [stream, { range }] of walk.logs()) {
     const { range: head, gaps, archived } = await signed(stream);
+    if (head === undefined) continue;
     const compared = tiles.get(stream);
     await compared?.compare(true);
     const claim = { kind: "consistency", first: range.size, second: head.size } as const;
-    const state = { stream, size: head.size, gaps, sha256, archived: archived?.range.size };
+    const state = { stream, size: head.size, gaps, form, archived: archived?.range.size };
     const tree = await readTree(store, claimRanges(claim, head.size), state);
-    const proven = proveClaim(claim, { size: head.size, root: head.root() }, (leaves) => tree.root(leaves), sha256);
+    const proven = proveClaim(claim, { size: head.size, root: head.root() }, (leaves) => tree.root(leaves), form.sha256);
     const kept = compared?.wrong() === undefined && (await tiledSize(store, stream, head.size)) >= range.size;
     if (proven === undefined || !kept) fail("hash_differs", stream);
     else if (!bytesEqual(proven.root, range.root())) fail("root_differs", stream);
@@ -175,15 +186,17 @@ function fail(flaw: AuditFinding["flaw"], stream: string): never {
   throw new AuditTampered({ flaw, stream, sequence: null });
 }
 
-async function dueRecords(store: DocumentStore, behind: number, due: SegmentDue): Promise<readonly AuditRecord[]> {
-  const records: AuditRecord[] = [];
-  const isDue = ({ seq, event }: AuditRecord): boolean => seq <= due.upTo && event.timestamp < due.before;
+const timeOf = (event: JsonObject): string => String(event["timestamp"]);
+
+async function dueRecords(store: DocumentStore, behind: number, due: SegmentDue): Promise<readonly LogRecord[]> {
+  const records: LogRecord[] = [];
+  const isDue = ({ seq, event }: LogRecord): boolean => seq <= due.upTo && timeOf(event) < due.before;
   for await (const page of recordsInOrder(store, wholeLog, behind + 1)) {
     const next = page.findIndex((record) => !isDue(record));
     records.push(...page.slice(0, next < 0 ? page.length : next));
     if (next >= 0 || records.length >= SEGMENT_EVENTS) break;
   }
-  const enough = records.length >= SEGMENT_EVENTS || (records[0]?.event.timestamp ?? due.alsoFew) < due.alsoFew;
+  const enough = records.length >= SEGMENT_EVENTS || (records[0] !== undefined && timeOf(records[0].event) < due.alsoFew);
   return enough ? records.slice(0, SEGMENT_EVENTS) : [];
 }
 

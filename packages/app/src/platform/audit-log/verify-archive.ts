@@ -7,15 +7,14 @@ import {
   noteVerifierKey,
   parseCheckpoint,
   parseVerifierKey,
-  type Sha256,
   verifyNote,
 } from "@seneschal/crypto/merkle";
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import { bytes } from "../bytes.ts";
 import { parseArchiveNote, type SegmentName } from "./archived.ts";
 import type { SignedGap } from "./gaps.ts";
+import type { LogForm } from "./log-form.ts";
 import { wholeLog } from "./records.ts";
-import { checkpointOrigin } from "./sealer.ts";
 import { eventsOf, isSegmentId, LogWalk, parseManifest, requireLogs, type SegmentManifest, segmentFiles } from "./segment.ts";
 
 /** What an archive was found to hold. */
@@ -34,7 +33,8 @@ export interface ArchiveVerdict {
 
 /** What an archive is held against. */
 export interface ArchiveExpectations {
-  readonly sha256: Sha256;
+  /** The forms of log that it may be of. */
+  readonly forms: readonly LogForm[];
   /** A verifier key that was kept of the log. Without one, that which the archive names is believed. */
   readonly verifierKey?: string;
   /** A checkpoint that was kept: a C2SP signed note, of an organisation's log or of the whole. */
@@ -51,13 +51,16 @@ export async function verifyArchive(
 ): Promise<ArchiveVerdict> {
   checkArgument("target", target, "object");
   checkArgument("expectations", expectations, "object");
-  const { sha256, verifierKey, checkpoint } = expectations;
-  const chain = await chainOf(target, sha256);
+  const { forms, verifierKey, checkpoint } = expectations;
+  const chain = await chainOf(target, forms);
   const [newest] = chain.slice(-1);
   if (newest === undefined) throw damaged("there is no segment");
-  const { instance, public_key } = newest.manifest;
+  const { form, manifest } = newest;
+  const { instance, public_key } = manifest;
   const key: NoteKey =
-    verifierKey === undefined ? { name: "seneschal-audit", publicKey: bytes(public_key) } : parseVerifierKey(verifierKey).key;
+    verifierKey === undefined
+      ? { name: form.keyName(instance), publicKey: bytes(public_key) }
+      : parseVerifierKey(verifierKey).key;
   const kept = checkpoint === undefined ? undefined : keptCheckpoint(checkpoint, key);
 
   const gaps = new Map<string, readonly SignedGap[]>();
@@ -66,7 +69,7 @@ export async function verifyArchive(
   const origins = new Map<string, string>();
   let reached: string | undefined;
   const hold = (stream: string): void => {
-    const origin = origins.get(stream) ?? checkpointOrigin(instance, stream);
+    const origin = origins.get(stream) ?? form.checkpointOrigin(instance, stream);
     origins.set(stream, origin);
     const range = ranges.get(stream);
     if (kept === undefined || range === undefined || origin !== kept.origin || range.size !== kept.size) return;
@@ -75,23 +78,24 @@ export async function verifyArchive(
     reached = stream;
   };
   const begin = async (stream: string) => {
-    const range = ranges.get(stream) ?? new CompactRange(0, [], sha256);
+    const range = ranges.get(stream) ?? new CompactRange(0, [], form.sha256);
     ranges.set(stream, range);
     return { range, gaps: gaps.get(stream) ?? [] };
   };
 
   let last = 0;
-  for (const { name, manifest } of chain) {
-    if (manifest.instance !== instance) throw damaged(`segment ${name.id} is of another instance`);
-    for (const { stream, note } of manifest.logs) gaps.set(stream, gapsOf(note, manifest, stream, key));
-    const walk = new LogWalk(begin, sha256);
+  for (const link of chain) {
+    const { name, manifest } = link;
+    if (link.form !== form || manifest.instance !== instance) throw damaged(`segment ${name.id} is of another instance`);
+    for (const { stream, note } of manifest.logs) gaps.set(stream, gapsOf(note, link, stream, key));
+    const walk = new LogWalk(begin, form);
     const text = new Sum(target.read(name.id, segmentFiles.events));
     for await (const record of eventsOf(text)) {
       await walk.take(record);
       for (const stream of [wholeLog, record.stream]) hold(stream);
     }
     if (text.sha256() !== manifest.sha256) throw damaged(`segment ${name.id} has other events than its manifest says`);
-    requireLogs(walk.logs(), manifest, key);
+    requireLogs(walk.logs(), manifest, { form, key });
     for (const [stream, log] of walk.logs()) until.set(stream, log.until);
     last = manifest.last;
   }
@@ -113,11 +117,12 @@ const damaged = (message: string, cause?: unknown): CodedError => new CodedError
 
 interface Link {
   readonly name: SegmentName;
+  readonly form: LogForm;
   readonly manifest: SegmentManifest;
 }
 
 /** The segments from the first to the newest, each named by the one behind it. Others are what a crash or another process left: their events are in these too. */
-async function chainOf(target: Pick<BackupTarget, "list" | "read">, sha256: Sha256): Promise<readonly Link[]> {
+async function chainOf(target: Pick<BackupTarget, "list" | "read">, forms: readonly LogForm[]): Promise<readonly Link[]> {
   const load = async (id: string): Promise<Link | undefined> => {
     let text: string;
     try {
@@ -125,7 +130,8 @@ async function chainOf(target: Pick<BackupTarget, "list" | "read">, sha256: Sha2
     } catch {
       return undefined;
     }
-    return { name: { id, sha256: hex(sha256(Buffer.from(text))) }, manifest: parseManifest(text, id) };
+    const { manifest, form } = parseManifest(text, id, forms);
+    return { name: { id, sha256: hex(form.sha256(Buffer.from(text))) }, form, manifest };
   };
   const ids = (await target.list()).filter(isSegmentId);
   const ends = [...ids].sort((a, b) => (a.slice(17) < b.slice(17) ? 1 : -1));
@@ -145,9 +151,9 @@ async function chainOf(target: Pick<BackupTarget, "list" | "read">, sha256: Sha2
   return chain;
 }
 
-function gapsOf(note: string, { instance }: SegmentManifest, stream: string, key: NoteKey): readonly SignedGap[] {
+function gapsOf(note: string, { form, manifest: { instance } }: Link, stream: string, key: NoteKey): readonly SignedGap[] {
   try {
-    return parseArchiveNote(note, instance, stream, key).gaps;
+    return parseArchiveNote(form, note, instance, stream, key).gaps;
   } catch (cause) {
     throw damaged(`what is said of the archived log of ${stream} is not signed by the key`, cause);
   }

@@ -1,9 +1,9 @@
 import { type BackupTarget, directoryBackups, openS3Backups } from "@seneschal/adapters/backups";
 import { checkArgument } from "@seneschal/kernel";
-import type { GatewayConfig } from "../settings.ts";
+import type { ArchiveSetting } from "./archive-setting.ts";
 
-/** The place that `audit.archive.to` names. */
-export async function openArchive(to: NonNullable<GatewayConfig["audit"]["archive"]>["to"]): Promise<BackupTarget> {
+/** The place that `to` of an archive names. */
+export async function openArchive(to: ArchiveSetting["to"]): Promise<BackupTarget> {
   checkArgument("to", to, "object");
   if (to.s3 === undefined) return directoryBackups(to.directory as string);
   const { endpoint, region, bucket, access_key: accessKey, secret_key: secretKey } = to.s3;

@@ -1,9 +1,9 @@
 import { bytesEqual } from "@seneschal/crypto";
-import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, type Sha256, verifyNote } from "@seneschal/crypto/merkle";
+import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, verifyNote } from "@seneschal/crypto/merkle";
 import { base64, bytes } from "../bytes.ts";
-import { vaultName } from "../organizations/kek-name.ts";
-import { collection } from "../store/collection.ts";
+import { collection } from "../collection.ts";
 import { gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
+import type { LogForm } from "./log-form.ts";
 
 /** How far a stream, or the whole log, is archived: what its events stand for once they are not in the store any more. */
 interface StoredArchive {
@@ -35,22 +35,18 @@ export interface ArchivedLog {
   readonly until: string;
 }
 
-/** The first line of what is signed of an archive: no checkpoint has it, so that no checkpoint stands for events that nobody archived. */
-const archiveOrigin = (instance: string, stream: string): string =>
-  `seneschal.audit.archive/${vaultName(instance)}/${vaultName(stream)}`;
-
 /** What is signed of a log as far as it is archived. */
-export function archiveText(instance: string, stream: string, { range, gaps, seq, until }: ArchivedLog): string {
+export function archiveText(form: LogForm, instance: string, stream: string, { range, gaps, seq, until }: ArchivedLog): string {
   const extensions = [`last ${seq} ${until}`, ...gaps.filter(({ last }) => last <= range.size).map(gapLine)];
-  return checkpointText({ origin: archiveOrigin(instance, stream), size: range.size, root: range.root(), extensions });
+  return checkpointText({ origin: form.archiveOrigin(instance, stream), size: range.size, root: range.root(), extensions });
 }
 
 /** What a note says of an archive, if the key has signed just that; throws otherwise. */
-export function parseArchiveNote(note: string, instance: string, stream: string, key: NoteKey) {
+export function parseArchiveNote(form: LogForm, note: string, instance: string, stream: string, key: NoteKey) {
   const { origin, size, root, extensions = [] } = parseCheckpoint(verifyNote(note, [key]).text);
   const [last = "", ...gaps] = extensions;
   const [, seq, until = ""] = /^last ([1-9]\d{0,15}) (\S+)$/.exec(last) ?? [];
-  if (origin !== archiveOrigin(instance, stream) || seq === undefined) throw new RangeError("not the note of this archive");
+  if (origin !== form.archiveOrigin(instance, stream) || seq === undefined) throw new RangeError("not the note of this archive");
   return { size, root, seq: Number(seq), until, gaps: gaps.map(parseGapLine) };
 }
 
@@ -58,11 +54,11 @@ export function parseArchiveNote(note: string, instance: string, stream: string,
 export function openArchived(
   stored: StoredArchive,
   stream: string,
-  { instance, key, sha256 }: { readonly instance: string; readonly key: NoteKey; readonly sha256: Sha256 },
+  { form, instance, key }: { readonly form: LogForm; readonly instance: string; readonly key: NoteKey },
 ): ArchivedLog | "damaged" {
   try {
-    const { size, root, ...said } = parseArchiveNote(stored.note, instance, stream, key);
-    const range = new CompactRange(size, stored.peaks.map(bytes), sha256);
+    const { size, root, ...said } = parseArchiveNote(form, stored.note, instance, stream, key);
+    const range = new CompactRange(size, stored.peaks.map(bytes), form.sha256);
     return stored.size === size && bytesEqual(range.root(), root) ? { range, ...said } : "damaged";
   } catch {
     return "damaged";

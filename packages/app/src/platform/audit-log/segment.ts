@@ -1,20 +1,19 @@
 import { bytesEqual } from "@seneschal/crypto";
-import type { CompactRange, NoteKey, Sha256 } from "@seneschal/crypto/merkle";
+import type { CompactRange, NoteKey } from "@seneschal/crypto/merkle";
 import { CodedError } from "@seneschal/kernel";
 import { type ArchivedLog, parseArchiveNote, type SegmentName } from "./archived.ts";
 import { gapLeaf, type SignedGap } from "./gaps.ts";
-import type { AuditRecord } from "./indexes.ts";
-import { auditLeaf } from "./leaf.ts";
+import type { LogForm, LogRecord } from "./log-form.ts";
 import { wholeLog } from "./records.ts";
 
 /** The files of a segment. The manifest is written last: without one it is no segment. */
 export const segmentFiles = { events: "events.jsonl", manifest: "manifest.json" } as const;
 
-const FORMAT = "seneschal.audit.segment/v1";
+const VERSION = "v1";
 
 /** What a segment says of itself. Every process makes the same of the same events. */
 export interface SegmentManifest {
-  readonly format: typeof FORMAT;
+  readonly format: string;
   readonly instance: string;
   /** Numbers of the first and the last event in the whole log. */
   readonly first: number;
@@ -40,49 +39,54 @@ export function isSegmentId(id: string): boolean {
 }
 
 /** The manifest as it is written. */
-export function manifestText(manifest: Omit<SegmentManifest, "format">): string {
-  return `${JSON.stringify({ format: FORMAT, ...manifest }, null, 1)}\n`;
+export function manifestText(form: LogForm, manifest: Omit<SegmentManifest, "format">): string {
+  return `${JSON.stringify({ format: `${form.segments}/${VERSION}`, ...manifest }, null, 1)}\n`;
 }
 
 const archiveDamaged = (message: string, details: Record<string, string | number | null> = {}): CodedError =>
   new CodedError("audit_archive_damaged", message, details);
 
-/** Reads a manifest. Throws `audit_archive_damaged`; `unknown_version` for the format of a later release. */
-export function parseManifest(text: string, id: string): SegmentManifest {
+/** Reads a manifest of a log in one of these forms. Throws `audit_archive_damaged`; `unknown_version` for the format of a later release. */
+export function parseManifest(
+  text: string,
+  id: string,
+  forms: readonly LogForm[],
+): { readonly manifest: SegmentManifest; readonly form: LogForm } {
   let found: SegmentManifest;
   try {
     found = JSON.parse(text) as SegmentManifest;
   } catch (cause) {
     throw new CodedError("audit_archive_damaged", `the manifest of segment ${id} cannot be read`, { segment: id }, cause);
   }
-  if (typeof found?.format === "string" && /^seneschal\.audit\.segment\/v\d+$/.test(found.format) && found.format !== FORMAT)
-    throw new CodedError("unknown_version", `segment ${id} has the format ${found.format}; this release reads ${FORMAT}`, {
+  const { format, first, last, logs, sha256, instance, public_key } = found ?? {};
+  const [name, version = ""] = typeof format === "string" ? format.split("/") : [];
+  const form = forms.find(({ segments }) => segments === name);
+  if (form !== undefined && /^v\d+$/.test(version) && version !== VERSION)
+    throw new CodedError("unknown_version", `segment ${id} has the format ${format}; this release reads ${name}/${VERSION}`, {
       segment: id,
     });
-  const { format, first, last, logs, sha256, instance, public_key } = found ?? {};
   const shaped =
-    format === FORMAT &&
+    format === `${form?.segments}/${VERSION}` &&
     Array.isArray(logs) &&
     [instance, public_key, sha256].every((text) => typeof text === "string") &&
     segmentId(first, last) === id;
-  if (!shaped) throw archiveDamaged(`the manifest of segment ${id} is not one of this segment`, { segment: id });
-  return found;
+  if (form === undefined || !shaped)
+    throw archiveDamaged(`the manifest of segment ${id} is not one of this segment`, { segment: id });
+  return { manifest: found, form };
 }
 
-type Numbered = Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">;
-
 /** An event as a segment holds it: one line of JSON. */
-export function eventLine({ seq, stream, stream_seq, event }: Numbered): string {
+export function eventLine({ seq, stream, stream_seq, event }: LogRecord): string {
   return `${JSON.stringify({ seq, stream, stream_seq, event })}\n`;
 }
 
 /** The events of a segment, line by line. Throws `audit_archive_damaged`. */
-export async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Numbered> {
+export async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LogRecord> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let rest = "";
-  const parse = (line: string): Numbered => {
+  const parse = (line: string): LogRecord => {
     try {
-      const found = JSON.parse(line) as Numbered;
+      const found = JSON.parse(line) as LogRecord;
       const { seq, stream, stream_seq, event } = found;
       if (typeof seq !== "number" || typeof stream_seq !== "number" || typeof stream !== "string" || typeof event !== "object")
         throw new TypeError("not the members of an event");
@@ -116,7 +120,7 @@ interface Walked {
 export class LogWalk {
   readonly #logs = new Map<string, Walked>();
   readonly #begin: (stream: string) => Promise<Pick<ArchivedLog, "range" | "gaps">>;
-  readonly #sha256: Sha256;
+  readonly #form: LogForm;
   readonly #passed: (stream: string) => Parameters<CompactRange["appendHash"]>[1];
 
   /**
@@ -125,17 +129,17 @@ export class LogWalk {
    */
   constructor(
     begin: (stream: string) => Promise<Pick<ArchivedLog, "range" | "gaps">>,
-    sha256: Sha256,
+    form: LogForm,
     passed: (stream: string) => Parameters<CompactRange["appendHash"]>[1] = () => undefined,
   ) {
     this.#begin = begin;
-    this.#sha256 = sha256;
+    this.#form = form;
     this.#passed = passed;
   }
 
   /** Throws `audit_archive_damaged` where an event is not the next of its log. */
-  async take(record: Numbered): Promise<void> {
-    const leaf = auditLeaf(record, this.#sha256);
+  async take(record: LogRecord): Promise<void> {
+    const leaf = this.#form.leaf(record);
     for (const [stream, number] of [
       [wholeLog, record.seq],
       [record.stream, record.stream_seq],
@@ -146,14 +150,14 @@ export class LogWalk {
       const onNode = this.#passed(stream);
       for (const { first, last } of gaps)
         for (let gone = first; range.size + 1 === gone && gone <= last; gone += 1)
-          range.appendHash(gapLeaf(stream, gone, this.#sha256), onNode);
+          range.appendHash(gapLeaf(stream, gone, this.#form.sha256), onNode);
       if (number !== range.size + 1)
         throw archiveDamaged(`event ${range.size + 1} of ${stream} is not where it should be`, {
           stream,
           sequence: range.size + 1,
         });
       range.appendHash(leaf, onNode);
-      Object.assign(log, { seq: record.seq, until: String(record.event.timestamp) });
+      Object.assign(log, { seq: record.seq, until: String(record.event["timestamp"]) });
     }
   }
 
@@ -167,14 +171,14 @@ export class LogWalk {
 export function requireLogs(
   logs: ReadonlyMap<string, ArchivedLog>,
   { logs: notes, instance }: SegmentManifest,
-  key: NoteKey,
+  { form, key }: { readonly form: LogForm; readonly key: NoteKey },
 ): void {
   if (notes.length !== logs.size) throw archiveDamaged("a segment has events of other logs than it says");
   for (const { stream, note } of notes) {
     const wrong = archiveDamaged(`the archived log of ${stream} is not what was signed`, { stream });
     let said: ReturnType<typeof parseArchiveNote>;
     try {
-      said = parseArchiveNote(note, instance, stream, key);
+      said = parseArchiveNote(form, note, instance, stream, key);
     } catch {
       throw wrong;
     }

@@ -1,0 +1,29 @@
+import type { Sha256 } from "@seneschal/crypto/merkle";
+import { checkArgument } from "@seneschal/kernel";
+import type { LogForm } from "../../../platform/audit-log/index.ts";
+import { vaultName } from "../organizations/kek-name.ts";
+import type { AuditRecord } from "./indexes.ts";
+import { auditLeaf } from "./leaf.ts";
+
+/** What the log's key is called in its notes. */
+export const KEY_NAME = "seneschal-audit";
+
+/** The first line of a stream's checkpoints. */
+export function checkpointOrigin(instance: string, stream: string): string {
+  checkArgument("instance", instance, "string");
+  checkArgument("stream", stream, "string");
+  return `seneschal.audit/${vaultName(instance)}/${vaultName(stream)}`;
+}
+
+/** How the gateway's audit log is hashed and signed. */
+export function gatewayLog(sha256: Sha256): LogForm {
+  checkArgument("sha256", sha256, "function");
+  return {
+    segments: "seneschal.audit.segment",
+    keyName: () => KEY_NAME,
+    checkpointOrigin,
+    archiveOrigin: (instance, stream) => `seneschal.audit.archive/${vaultName(instance)}/${vaultName(stream)}`,
+    sha256,
+    leaf: (record) => auditLeaf(record as unknown as AuditRecord, sha256),
+  };
+}

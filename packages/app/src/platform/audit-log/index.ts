@@ -1,0 +1,25 @@
+export { type ArchivedSegment, archiveDue, archiveRounds } from "./archive-due.ts";
+export { archiveSegment, type SegmentDue, type SegmentToKeep } from "./archive-segment.ts";
+export { auditSetting } from "./archive-setting.ts";
+export { type ArchivedLog, auditArchives, openArchived } from "./archived.ts";
+export { type AuditFinding, AuditTampered } from "./finding.ts";
+export { type AuditGap, gapLeaf, gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
+export type { LogForm } from "./log-form.ts";
+export { openArchive, tryArchive } from "./open-archive.ts";
+export { readable } from "./readable.ts";
+export { numberIn, recordsInOrder, wholeLog } from "./records.ts";
+export { eventsOf, segmentFiles } from "./segment.ts";
+export {
+  auditTiles,
+  auditTrees,
+  changedBehind,
+  cutTiles,
+  extendTiles,
+  readTree,
+  tileComparison,
+  tiledLeaf,
+  tiledSize,
+  UNTILED,
+  wrongArchivedTile,
+} from "./tiles.ts";
+export { type ArchiveExpectations, type ArchiveVerdict, verifyArchive } from "./verify-archive.ts";
