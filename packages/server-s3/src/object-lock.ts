@@ -3,6 +3,7 @@ import {
   type DefaultRetention,
   needLock,
   type ObjectVersion,
+  type RetentionChange,
   type RetentionMode,
   retentionModes,
   type VersionAttributes,
@@ -10,6 +11,7 @@ import {
 } from "@seneschal/core/storage";
 import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
+import { replicaHeader } from "./replication.ts";
 import { childText, type XmlElement, xmlDocument } from "./xml.ts";
 import { readDocument } from "./xml-documents.ts";
 
@@ -132,16 +134,25 @@ export async function getRetention(call: S3Call): Promise<S3Reply> {
   return xmlReply(xmlDocument("Retention", { Mode: retention.mode, RetainUntilDate: until }));
 }
 
+/** By what a retention is changed: who copies says which version it is of, and so which one it changes. */
+function changeOf(call: S3Call): RetentionChange {
+  const replica = call.headers[replicaHeader];
+  if (replica === undefined) return bypasses(call) ? "bypass" : "holder";
+  if (replica !== versionOf(call)) throw s3Error("InvalidRequest", `${replicaHeader} names another version than versionId`);
+  return "replica";
+}
+
 /** Sets how long a version is kept; an empty Retention ends one, where that may be. */
 export async function putRetention(call: S3Call): Promise<S3Reply> {
   const root = await readDocument(call, "Retention");
   const bucket = await call.objects.openBucket(call.tenant, call.bucket);
   needLock(bucket);
   const [mode, until] = [childText(root, "Mode"), childText(root, "RetainUntilDate")];
-  if (mode === undefined && until === undefined) await call.objects.retain(target(call), undefined, bypasses(call));
+  const by = changeOf(call);
+  if (mode === undefined && until === undefined) await call.objects.retain(target(call), undefined, by);
   else {
     if (until === undefined) throw s3Error("MalformedXML", "a Retention has Mode and RetainUntilDate");
-    await call.objects.retain(target(call), { mode: modeOf(mode), until: untilOf(until, call.now) }, bypasses(call));
+    await call.objects.retain(target(call), { mode: modeOf(mode), until: untilOf(until, call.now) }, by);
   }
   return { status: 200 };
 }

@@ -162,7 +162,7 @@ function configuration(
 
 /** What is told of a version, besides its bytes. */
 function ofVersion(name: string, asks: string, method: "GET" | "PUT" | "DELETE", run: Operation["run"]): Operation {
-  const headers = method === "PUT" ? [...body, ...(asks === "retention" ? bypass : [])] : [];
+  const headers = method === "PUT" ? [...body, ...(asks === "retention" ? [...bypass, replicaHeader] : [])] : [];
   return { name, on: "object", method, asks: [asks], query: ["versionId"], headers, run };
 }
 

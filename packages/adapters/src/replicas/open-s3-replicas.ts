@@ -1,9 +1,11 @@
 import { isUtf8 } from "node:buffer";
+import { createHash, type Hash } from "node:crypto";
 import { Readable } from "node:stream";
+import { type Retention, type RetentionMode, retentionOfReplica } from "@seneschal/core/storage";
 import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
 import { s3ClientConfig } from "../s3.ts";
-import type { Replica, ReplicaErrorCode, ReplicaPart, ReplicaTarget } from "./replica-target.ts";
+import type { DescriptionPart, Replica, ReplicaErrorCode, ReplicaPart, ReplicaTarget } from "./replica-target.ts";
 
 /** An S3 server that buckets are copied to. */
 export interface S3ReplicasOptions {
@@ -54,7 +56,7 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
   /** What is there under the name of a version; `undefined`: nothing, or nothing that may be seen. */
   const look = async (Bucket: string, Key: string, VersionId: string, signal?: AbortSignal): Promise<Found | undefined> => {
     try {
-      const found = await send<Found>(new sdk.HeadObjectCommand({ Bucket, Key, VersionId }), {}, signal);
+      const found = await send<Found>(new sdk.HeadObjectCommand({ Bucket, Key, VersionId, ChecksumMode: "ENABLED" }), {}, signal);
       return found.VersionId === VersionId ? found : undefined;
     } catch (error) {
       if (isCoded(error, "replica_withheld", "replica_denied", "replica_refused")) return undefined;
@@ -62,11 +64,11 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
     }
   };
 
-  const putJoined = async (Bucket: string, replica: Replica, signal?: AbortSignal): Promise<void> => {
+  const putJoined = async (Bucket: string, replica: Replica, signal?: AbortSignal): Promise<Named> => {
     const { key: Key, version, parts } = replica;
     // Its bytes are sent only once, also after an answer that was lost.
     const before = await look(Bucket, Key, version, signal);
-    if (before !== undefined) return expectSame(before, replica);
+    if (before !== undefined) return expectSame(before, replica, replica.etag);
     const whole = Object.entries(replica.headers).find(([name]) => name.startsWith(checksumPrefix));
     const algorithm = whole?.[0].slice(checksumPrefix.length);
     const { UploadId } = await send<{ UploadId?: string }>(
@@ -98,7 +100,7 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
         });
       }
       const complete = new sdk.CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts: done } });
-      expectSame(await send<Found>(complete, {}, signal), replica);
+      return expectSame(await send<Found>(complete, {}, signal), replica, replica.etag);
     } catch (error) {
       await client.send(new sdk.AbortMultipartUploadCommand(target)).catch(() => undefined);
       throw error;
@@ -131,33 +133,57 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
     },
     async put(Bucket, replica, signal) {
       if (replica.joined) return putJoined(Bucket, replica, signal);
-      const [part] = replica.parts;
-      const body = part === undefined ? { Body: Buffer.alloc(0) } : bodyOf(part);
+      const [part = { size: 0, checksums: {}, bytes: async function* () {} }] = replica.parts;
+      const known = /^[0-9a-f]{32}$/.test(replica.etag) ? replica.etag : undefined;
+      const hash = known === undefined ? createHash("md5") : undefined;
+      const body = bodyOf({ ...part, ...(known !== undefined && { md5: known }) }, hash);
       const checksums = Object.entries(replica.headers).filter(([name]) => name.startsWith(checksumPrefix));
       const answer = await send<Found>(
         new sdk.PutObjectCommand({ Bucket, Key: replica.key, ContentType: replica.contentType, ...body }),
         { ...described(replica), ...Object.fromEntries(checksums) },
         signal,
       );
-      expectSame(answer, replica);
+      return expectSame(answer, replica, known ?? (hash?.digest("hex") as string));
     },
     async describe(Bucket, { key: Key, version: VersionId, tags, retention, legalHold }, locks, signal) {
       const target = { Bucket, Key, VersionId };
-      const TagSet = tags.map(({ key, value }) => ({ Key: key, Value: value }));
-      await send(new sdk.PutObjectTaggingCommand({ ...target, Tagging: { TagSet } }), {}, signal);
-      if (!locks) return;
-      // Nobody here was asked who may weaken a lock there.
-      const change = retention && beside(retention, await look(Bucket, Key, VersionId, signal));
-      if (change === "refused") throw replicaError("replica_refused", "the version is kept there in another mode", {});
-      if (retention !== undefined && change === "put") {
-        const Retention = {
-          Mode: retention.mode as "GOVERNANCE" | "COMPLIANCE",
-          RetainUntilDate: new Date(retention.until),
-        };
-        await send(new sdk.PutObjectRetentionCommand({ ...target, Retention }), {}, signal);
-      }
-      if (legalHold === true)
-        await send(new sdk.PutObjectLegalHoldCommand({ ...target, LegalHold: { Status: "ON" } }), {}, signal);
+      const failed: { readonly part: DescriptionPart; readonly error: CodedError }[] = [];
+      const tell = async (part: DescriptionPart, work: () => Promise<unknown>): Promise<void> => {
+        try {
+          await work();
+        } catch (error) {
+          if (!isCoded(error, "replica_denied", "replica_refused")) throw error;
+          failed.push({ part, error: error as CodedError });
+        }
+      };
+      await tell("tags", () => {
+        const TagSet = tags.map(({ key, value }) => ({ Key: key, Value: value }));
+        return send(new sdk.PutObjectTaggingCommand({ ...target, Tagging: { TagSet } }), {}, signal);
+      });
+      if (locks && retention !== undefined)
+        await tell("retention", async () => {
+          // Nobody here was asked who may weaken a lock there.
+          const there = retentionOf(await look(Bucket, Key, VersionId, signal));
+          const change = retentionOfReplica(there, retention, Date.now());
+          if (change === "refused") throw replicaError("replica_refused", "the version is kept there otherwise", {});
+          if (change === "kept") return;
+          const Retention = { Mode: retention.mode, RetainUntilDate: new Date(retention.until) };
+          // A change of the mode is one that only the server of the copy can judge in the moment that it makes it.
+          const turned = there !== undefined && there.until > Date.now() && there.mode !== retention.mode;
+          const headers = turned ? { [replicaHeader]: VersionId } : {};
+          await send(new sdk.PutObjectRetentionCommand({ ...target, Retention }), headers, signal);
+        });
+      if (locks && legalHold === true)
+        await tell("legal hold", () =>
+          send(new sdk.PutObjectLegalHoldCommand({ ...target, LegalHold: { Status: "ON" } }), {}, signal),
+        );
+      const [first] = failed;
+      if (first === undefined) return;
+      // What may be taken later is told as that.
+      const { code, details } = (failed.find(({ error }) => isCoded(error, "replica_denied")) ?? first).error;
+      const message = failed.map(({ part, error }) => `${part}: ${error.message}`).join("; ");
+      const parts = failed.map(({ part }) => part);
+      throw replicaError(code as ReplicaErrorCode, message, { ...details, parts }, first.error);
     },
     async putMarker(Bucket, { key, version }, signal) {
       const command = new sdk.DeleteObjectCommand({ Bucket, Key: key });
@@ -169,31 +195,55 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
   };
 }
 
-function bodyOf({ size, bytes }: ReplicaPart): { readonly Body: Buffer | Readable; readonly ContentLength: number } {
-  return { Body: size === 0 ? Buffer.alloc(0) : Readable.from(bytes(), { objectMode: false }), ContentLength: size };
+interface SentBody {
+  readonly Body: Buffer | Readable;
+  readonly ContentLength: number;
+  readonly ContentMD5?: string;
 }
 
-/** What a server tells of a version. */
+/** The bytes of a part on their way, with the MD5 that they have; `hash` takes them in as they go. */
+function bodyOf({ size, md5, bytes }: ReplicaPart, hash?: Hash): SentBody {
+  async function* taken(): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes()) {
+      hash?.update(piece);
+      yield piece;
+    }
+  }
+  return {
+    Body: size === 0 ? Buffer.alloc(0) : Readable.from(taken(), { objectMode: false }),
+    ContentLength: size,
+    ...(md5 !== undefined && { ContentMD5: Buffer.from(md5, "hex").toString("base64") }),
+  };
+}
+
+/** What a server tells of a version; checksums are beside these, as `ChecksumSHA256`. */
 interface Found {
   readonly VersionId?: string;
   readonly ETag?: string;
   readonly DeleteMarker?: boolean;
-  readonly ObjectLockMode?: string;
+  readonly ObjectLockMode?: RetentionMode;
   readonly ObjectLockRetainUntilDate?: Date;
 }
 
-/** Servers that call a version anew have their own ETags too. Throws `replica_refused` for another one under its name. */
-function expectSame(found: Found, { version, etag }: Replica): void {
-  if (found.VersionId === version && found.ETag !== `"${etag}"`)
+type Named = Awaited<ReturnType<ReplicaTarget["put"]>>;
+
+/** Servers that call a version anew have their own ETags too; checksums mean the same everywhere. Throws `replica_refused` for other bytes. */
+function expectSame(found: Found, { version, headers }: Replica, etag: string): Named {
+  const named = found.VersionId === version;
+  if (named && found.ETag !== `"${etag}"`)
     throw replicaError("replica_refused", `the version is there with other bytes: its ETag is ${found.ETag}`, {});
+  for (const [name, value] of Object.entries(headers)) {
+    if (!name.startsWith(checksumPrefix)) continue;
+    const told = (found as Readonly<Record<string, unknown>>)[`Checksum${name.slice(checksumPrefix.length).toUpperCase()}`];
+    if (told !== undefined && told !== value)
+      throw replicaError("replica_refused", `the version is there with other bytes: its ${name} is ${told}`, {});
+  }
+  return { named };
 }
 
-/** What becomes of a retention beside the one that is there, which is changed to no other mode and to no earlier time without a bypass. */
-function beside({ mode, until }: NonNullable<Replica["retention"]>, there: Found | undefined): "put" | "kept" | "refused" {
-  const thereUntil = there?.ObjectLockRetainUntilDate?.getTime() ?? 0;
-  if (thereUntil <= Date.now()) return "put";
-  if (mode === there?.ObjectLockMode) return until > thereUntil ? "put" : "kept";
-  return mode === "GOVERNANCE" && until <= thereUntil ? "kept" : "refused";
+function retentionOf(found: Found | undefined): Retention | undefined {
+  const { ObjectLockMode: mode, ObjectLockRetainUntilDate: until } = found ?? {};
+  return mode === undefined || until === undefined ? undefined : { mode, until: until.getTime() };
 }
 
 /** No answer that is asked for is longer. */
@@ -311,6 +361,9 @@ const strangers = [
   ...["RequestTimeout", "ExpiredToken", "InvalidToken"],
 ];
 
+/** Answers that say that a bucket has no room, of this one and Ceph's gateway, and of MinIO. */
+const full = ["QuotaExceeded", "XMinioAdminBucketQuotaExceeded"];
+
 function failureOf(error: SdkError): CodedError<ReplicaErrorCode> {
   const status = error.$metadata?.httpStatusCode;
   const { name: code } = error;
@@ -325,7 +378,8 @@ function failureOf(error: SdkError): CodedError<ReplicaErrorCode> {
     )
       return "replica_unreached";
     if (status >= 500 && status !== 501) return "replica_unreached";
-    if (status < 400 || code === "NoSuchBucket" || code === "QuotaExceeded") return "replica_withheld";
+    if (full.includes(code)) return "replica_full";
+    if (status < 400 || code === "NoSuchBucket") return "replica_withheld";
     return status === 403 || status === 409 ? "replica_denied" : "replica_refused";
   };
   return replicaError(kind(), `${error.message} (${code})`, details, error);

@@ -81,13 +81,70 @@ test.each([
   ["no word on the bytes", { "x-amz-version-id": "0".repeat(32) }, "replica_refused"],
   ["the same bytes", { "x-amz-version-id": "0".repeat(32), etag: '"900150983cd24fb0d6963f7d28e17f72"' }, undefined],
   ["a name of its own", { "x-amz-version-id": "v1", etag: '"00"' }, undefined],
+  [
+    "another checksum, under a name of its own,",
+    { "x-amz-version-id": "v1", etag: '"00"', "x-amz-checksum-crc32": "AAAAAA==" },
+    "replica_refused",
+  ],
+  [
+    "the same checksum, under a name of its own,",
+    { "x-amz-version-id": "v1", etag: '"00"', "x-amz-checksum-crc32": "NSRBwg==" },
+    undefined,
+  ],
+  [
+    "the same checksum, and another ETag,",
+    { "x-amz-version-id": "0".repeat(32), etag: '"00"', "x-amz-checksum-crc32": "NSRBwg==" },
+    "replica_refused",
+  ],
 ])("a destination that says %s of a version is believed", async (_, headers, code) => {
   const target = await openStub((_request, response) => response.writeHead(200, headers).end());
-  const done = await target.put("bucket", replica(whole)).then(
-    () => undefined,
+  const checksum = { "x-amz-checksum-crc32": "NSRBwg==" };
+  const done = await target.put("bucket", { ...replica(whole), headers: checksum }).then(
+    ({ named }) => named,
     (error: { readonly code: string }) => error.code,
   );
-  expect(done).toBe(code);
+  expect(done).toBe(code ?? headers["x-amz-version-id"] !== "v1");
+  target.close();
+});
+
+test("a destination is sent the MD5 of what it is to take, and tells it: also of a version whose ETag is another", async () => {
+  const md5 = Buffer.from("900150983cd24fb0d6963f7d28e17f72", "hex").toString("base64");
+  const asked: (string | undefined)[] = [];
+  const target = await openStub((request, response) => {
+    asked.push(request.headers["content-md5"] as string | undefined);
+    const etag = '"900150983cd24fb0d6963f7d28e17f72"';
+    response.writeHead(200, { "x-amz-version-id": "0".repeat(32), etag }).end();
+  });
+  expect(await target.put("bucket", replica(whole))).toEqual({ named: true });
+  expect(await target.put("bucket", { ...replica(whole), etag: `${"1".repeat(32)}-2` })).toEqual({ named: true });
+  expect(asked).toEqual([md5, undefined]);
+  const other = { ...replica(whole), etag: `${"1".repeat(32)}-2` };
+  const [part] = other.parts;
+  const bytes = async function* () {
+    yield Buffer.from("abd");
+  };
+  const odd = { ...other, parts: [{ size: 3, checksums: {}, ...part, bytes }] };
+  await expect(target.put("bucket", odd)).rejects.toMatchObject({ code: "replica_refused" });
+  target.close();
+});
+
+test("each part of a description is sent whatever becomes of the others, and is told by its name", async () => {
+  const asked: string[] = [];
+  const target = await openStub((request, response) => {
+    const part = ["tagging", "retention", "legal-hold"].find((name) =>
+      new URL(request.url ?? "", "http://x").searchParams.has(name),
+    );
+    if (part !== undefined) asked.push(part);
+    const denied = part === "tagging" || part === "legal-hold";
+    response.writeHead(denied ? 403 : 200).end(denied ? "<Error><Code>AccessDenied</Code></Error>" : undefined);
+  });
+  const retention = { mode: "COMPLIANCE", until: Date.now() + 86_400_000 } as const;
+  const one = { ...replica(whole), tags: [{ key: "k", value: "v" }], retention, legalHold: true };
+  await expect(target.describe("bucket", one, true)).rejects.toMatchObject({
+    code: "replica_denied",
+    details: { parts: ["tags", "legal hold"] },
+  });
+  expect(asked).toEqual(["tagging", "retention", "legal-hold"]);
   target.close();
 });
 
@@ -96,8 +153,8 @@ test("what is denied of a version is of it, what is denied of a bucket is of the
   const target = await openStub((_, response) => response.writeHead(403).end(`<Error><Code>${answer}</Code></Error>`));
   await expect(target.open("bucket")).rejects.toMatchObject({ code: "replica_withheld" });
   await expect(target.put("bucket", replica(whole))).rejects.toMatchObject({ code: "replica_denied" });
-  answer = "QuotaExceeded";
-  await expect(target.put("bucket", replica(whole))).rejects.toMatchObject({ code: "replica_withheld" });
+  for (answer of ["QuotaExceeded", "XMinioAdminBucketQuotaExceeded"])
+    await expect(target.put("bucket", replica(whole))).rejects.toMatchObject({ code: "replica_full" });
   answer = "InvalidAccessKeyId";
   await expect(target.put("bucket", replica(whole))).rejects.toMatchObject({ code: "replica_unreached" });
   target.close();

@@ -82,7 +82,7 @@ export interface ReplicationDoc extends JsonObject {
   readonly size: number;
   /** Since when it waits, milliseconds. */
   readonly at: number;
-  /** The version is there already. */
+  /** The version is there already, under its name. */
   readonly sent?: boolean;
   /** Its tags or its lock changed since it was made. */
   readonly described?: boolean;

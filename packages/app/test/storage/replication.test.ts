@@ -13,6 +13,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { sourceOptions } from "../../../../tools/source-options.ts";
 import { storageSettings } from "../../src/storage/index.ts";
 import { expireVersions } from "../../src/storage/jobs/expire-versions.ts";
+import { setBucketQuota } from "../../src/storage/objects/bucket-quota.ts";
 import { changeBucket, createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { listVersions } from "../../src/storage/objects/list-keys.ts";
@@ -454,7 +455,7 @@ test("a version that is refused for what it is has FAILED, is counted and told, 
   expect([await status(east, "bad"), await status(east, "good"), await pending(east)]).toEqual(["FAILED", "COMPLETED", 0]);
   expect(await counted(east, "refused")).toBe(2);
   expect(east.rig.node.events.query({ since: 0, limit: 100 }).map(({ message }) => message)).toContain(
-    "a version is not taken where it is to be copied: it stays here alone",
+    "versions are not taken where they are to be copied: they stay here alone",
   );
 });
 
@@ -500,6 +501,172 @@ test("a version that is denied waits by itself, with the later ones of its key, 
   }
   await replication.copy();
   expect([await status(east, "denied"), await pending(east)]).toEqual(["FAILED", 0]);
+});
+
+const events = (site: S3Rig, begins: string) =>
+  site.rig.node.events.query({ since: 0, limit: 1000 }).filter(({ message }) => message.startsWith(begins));
+
+/** Two sites whose destination is asked through what `over` makes of it. */
+async function openOver(over: (target: ReplicaTarget) => Partial<ReplicaTarget>) {
+  const west = await openSite();
+  await makeBucket(west, "copies");
+  const { target } = await to(west);
+  const east = await openSite(new Map([["west", { target: { ...target, ...over(target) }, tenants: new Set([tenant]) }]]));
+  await makeBucket(east);
+  await replicate(east, rule());
+  return { east, west };
+}
+
+test("whatever number of versions is not taken, operators hear of a bucket once a minute, with how many and one of them", async () => {
+  const { east } = await openOver((target) => ({
+    async put(bucket, replica, signal) {
+      if (replica.key.startsWith("bad")) throw new CodedError("replica_refused", "no");
+      return target.put(bucket, replica, signal);
+    },
+  }));
+  const { replication } = east.rig.node;
+  const told = () => events(east, "versions are not taken").map(({ details }) => details["versions"]);
+  for (let i = 0; i < 5; i++) await put(east, `bad-${i}`);
+  await replication.copy();
+  expect(told()).toEqual([5]);
+  expect(events(east, "versions are not taken")[0]?.details).toMatchObject({ bucket: Bucket, into: "copies", error: "no" });
+  for (let i = 5; i < 8; i++) {
+    await put(east, `bad-${i}`);
+    await replication.copy();
+  }
+  await replication.watch();
+  expect(told()).toEqual([5]);
+  east.rig.clock.advance(60_000);
+  await replication.watch();
+  await replication.watch();
+  expect(told()).toEqual([3, 5]);
+});
+
+test("a version that finds no room waits with those as large, never to fail, while smaller ones and delete markers are copied", async () => {
+  const sent: string[] = [];
+  let room = 3;
+  const { east } = await openOver((target) => ({
+    async put(bucket, replica, signal) {
+      sent.push(replica.key);
+      const size = replica.parts.reduce((sum, part) => sum + part.size, 0);
+      if (size > room) throw new CodedError("replica_full", "full");
+      return target.put(bucket, replica, signal);
+    },
+  }));
+  const { replication } = east.rig.node;
+  const sized = (Key: string, size: number) => put(east, Key, { Body: Buffer.alloc(size) });
+  await sized("huge", 100);
+  await replication.copy();
+  for (const key of ["as-large", "larger"]) await sized(key, key === "larger" ? 101 : 100);
+  await sized("small", 3);
+  await sized("huge", 1);
+  await sized("gone", 2);
+  await east.client().send(new sdk.DeleteObjectCommand({ Bucket, Key: "gone" }));
+  await replication.copy();
+  expect(sent.sort()).toEqual(["gone", "huge", "small"]);
+  const states = async () => Promise.all(["huge", "as-large", "larger", "small"].map((key) => status(east, key)));
+  expect(await states()).toEqual(["PENDING", "PENDING", "PENDING", "COMPLETED"]);
+  expect([await pending(east), failing(east)]).toEqual([4, []]);
+  // However often: a quota is given anew, or room is made.
+  for (let i = 0; i < 10; i++) {
+    east.rig.clock.advance(60_000);
+    await replication.copy();
+  }
+  expect(await states()).toEqual(["PENDING", "PENDING", "PENDING", "COMPLETED"]);
+  expect(events(east, "a bucket has no room")).toHaveLength(1);
+  // Not kept by what is larger.
+  room = 100;
+  east.rig.clock.advance(60_000);
+  await replication.copy();
+  east.rig.clock.advance(60_000);
+  await replication.copy();
+  expect(await states()).toEqual(["COMPLETED", "COMPLETED", "PENDING", "COMPLETED"]);
+  room = 101;
+  east.rig.clock.advance(60_000);
+  await replication.copy();
+  expect([await status(east, "larger"), await pending(east)]).toEqual(["COMPLETED", 0]);
+  expect(events(east, "a bucket has room")).not.toEqual([]);
+});
+
+test("a quota there that is used up is no room, and one that is raised is", async () => {
+  const { east, west } = await openPair();
+  const quota = (max_bytes: number) => setBucketQuota(west.rig.node.objects, "copies", { max_bytes }, operator);
+  await quota(10);
+  await put(east, "k", { Body: Buffer.alloc(11) });
+  await put(east, "small", { Body: "x" });
+  await east.rig.node.replication.copy();
+  expect([await status(east, "k"), await status(east, "small")]).toEqual(["PENDING", "COMPLETED"]);
+  await quota(100);
+  east.rig.clock.advance(1000);
+  await east.rig.node.replication.copy();
+  expect([await status(east, "k"), await pending(east)]).toEqual(["COMPLETED", 0]);
+});
+
+test("parts of a description that are not taken leave the copy, and the other parts; later changes are told again", async () => {
+  let denied: readonly string[] = ["PutObjectTagging"];
+  const west = await openSite();
+  await makeBucket(west, "copies", { ...versioned, object_lock: {} });
+  const { target } = await to(west);
+  const asked: string[] = [];
+  const east = await openSite(
+    new Map([
+      [
+        "west",
+        {
+          tenants: new Set([tenant]),
+          target: {
+            ...target,
+            async put(bucket, replica, signal) {
+              asked.push("put");
+              return target.put(bucket, replica, signal);
+            },
+            async describe(bucket, replica, locks, signal) {
+              asked.push("describe");
+              // As a policy there that denies tags has it.
+              await target.describe(bucket, denied.length > 0 ? { ...replica, tags: [] } : replica, locks, signal);
+              if (denied.length > 0) throw new CodedError("replica_denied", "tags: no", { parts: ["tags"] });
+            },
+          },
+        },
+      ],
+    ]),
+  );
+  await makeBucket(east, Bucket, { ...versioned, object_lock: {} });
+  await replicate(east, rule());
+  const { replication } = east.rig.node;
+  const client = east.client();
+  const tag = (Value: string) =>
+    client.send(new sdk.PutObjectTaggingCommand({ Bucket, Key: "k", Tagging: { TagSet: [{ Key: "k", Value }] } }));
+  const keep = (RetainUntilDate: Date) =>
+    client.send(new sdk.PutObjectRetentionCommand({ Bucket, Key: "k", Retention: { Mode: "COMPLIANCE", RetainUntilDate } }));
+  const keptThere = async () =>
+    (await west.client().send(new sdk.HeadObjectCommand({ Bucket: "copies", Key: "k" }))).ObjectLockRetainUntilDate;
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000);
+  await put(east, "k");
+  await tag("v");
+  for (let i = 0; i < 10; i++) {
+    await replication.copy();
+    east.rig.clock.advance(60_000);
+  }
+  // Its bytes were sent once.
+  expect(asked).toEqual(["put", ...Array.from({ length: 10 }, () => "describe")]);
+  const state = async () => (await findVersion(east.rig.node.objects, { bucket: Bucket, key: "k" }))?.doc.replication;
+  expect([await state(), await status(east, "k"), await pending(east)]).toEqual([{ "west/copies": "UNDESCRIBED" }, "FAILED", 0]);
+  expect(events(east, "versions are not taken")).toEqual([]);
+  expect(events(east, "tags or locks of versions")[0]?.details).toMatchObject({ key: "k", error: "tags: no" });
+  // The lock goes on, though tags do not.
+  const until = days(3);
+  await keep(until);
+  await replication.copy();
+  expect(await keptThere()).toEqual(until);
+  denied = [];
+  await tag("w");
+  await replication.copy();
+  east.rig.clock.advance(60_000);
+  await replication.copy();
+  const { TagSet } = await west.client().send(new sdk.GetObjectTaggingCommand({ Bucket: "copies", Key: "k" }));
+  expect([TagSet, await status(east, "k")]).toEqual([[{ Key: "k", Value: "w" }], "COMPLETED"]);
+  expect(asked.filter((one) => one === "put")).toHaveLength(1);
 });
 
 test("a version whose name has other bytes at the destination, or a delete marker's that is a version there, has FAILED", async () => {
@@ -1037,6 +1204,78 @@ test("no lock there is weakened by a copy: a retention that is longer there stay
   expect([await status(east, "k"), await pending(east)]).toEqual(["FAILED", 0]);
 });
 
+test("a retention that turns from GOVERNANCE to COMPLIANCE turns in the copy, also of a version whose answer was lost, and ends no sooner there", async () => {
+  const west = await openSite();
+  await makeBucket(west, "copies", { ...versioned, object_lock: {} });
+  const { target } = await to(west);
+  let lost = false;
+  const losing: ReplicaTarget = {
+    ...target,
+    async put(...args) {
+      const put = await target.put(...args);
+      if (lost) unreached();
+      return put;
+    },
+  };
+  const east = await openSite(new Map([["west", { target: losing, tenants: new Set([tenant]) }]]));
+  await makeBucket(east, Bucket, { ...versioned, object_lock: {} });
+  await replicate(east, rule());
+  const { replication } = east.rig.node;
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000);
+  const lock = async (Key: string) => {
+    const head = await west.client().send(new sdk.HeadObjectCommand({ Bucket: "copies", Key }));
+    return [head.ObjectLockMode, head.ObjectLockRetainUntilDate];
+  };
+  const [two, three] = [days(2), days(3)];
+  const retain = (Key: string, Mode: "GOVERNANCE" | "COMPLIANCE", RetainUntilDate: Date) =>
+    east
+      .client()
+      .send(
+        new sdk.PutObjectRetentionCommand({ Bucket, Key, Retention: { Mode, RetainUntilDate }, BypassGovernanceRetention: true }),
+      );
+  for (const [Key, until] of [
+    ["same", two],
+    ["later", three],
+    ["lost", three],
+    ["sooner", days(1)],
+  ] as const) {
+    lost = Key === "lost";
+    await put(east, Key, { ObjectLockMode: "GOVERNANCE", ObjectLockRetainUntilDate: two });
+    await replication.copy();
+    lost = false;
+    await retain(Key, "COMPLIANCE", until);
+    east.rig.clock.advance(1000);
+    await replication.copy();
+    const follows = Key !== "sooner";
+    expect([Key, ...(await lock(Key)), await status(east, Key)]).toEqual([
+      Key,
+      ...(follows ? ["COMPLIANCE", until, "COMPLETED"] : ["GOVERNANCE", two, "FAILED"]),
+    ]);
+  }
+  expect(await pending(east)).toBe(0);
+});
+
+test("who copies may turn a retention to one that holds as much, of the version that it names, and bypasses none", async () => {
+  const site = await openSite();
+  await makeBucket(site, Bucket, { ...versioned, object_lock: {} });
+  const until = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString();
+  const { VersionId = "" } = await put(site, "k", {
+    ObjectLockMode: "GOVERNANCE",
+    ObjectLockRetainUntilDate: new Date(until(3)),
+  });
+  const turn = async (mode: string, date: string, replica = VersionId) => {
+    const body = Buffer.from(`<Retention><Mode>${mode}</Mode><RetainUntilDate>${date}</RetainUntilDate></Retention>`);
+    const headers = { "x-seneschal-replica-version": replica };
+    const query = { retention: "", versionId: VersionId };
+    return (await signedFetch(site, { method: "PUT", path: `/${Bucket}/k`, query, headers, body })).status;
+  };
+  expect(await turn("COMPLIANCE", until(2))).toBe(403);
+  expect(await turn("GOVERNANCE", until(2))).toBe(403);
+  expect(await turn("COMPLIANCE", until(4), "0".repeat(32))).toBe(400);
+  expect(await turn("COMPLIANCE", until(4))).toBe(200);
+  expect(await turn("GOVERNANCE", until(5))).toBe(403);
+});
+
 test("a description that changes while its version is on its way is sent behind it, also when the answer was lost", async () => {
   const west = await openSite();
   await makeBucket(west, "copies");
@@ -1045,8 +1284,9 @@ test("a description that changes while its version is on its way is sent behind 
   const changing: ReplicaTarget = {
     ...target,
     async put(...args) {
-      await target.put(...args);
+      const put = await target.put(...args);
       await meanwhile();
+      return put;
     },
   };
   const east = await openSite(new Map([["west", { target: changing, tenants: new Set([tenant]) }]]));

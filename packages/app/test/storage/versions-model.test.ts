@@ -93,7 +93,7 @@ const run = (lock: boolean) => async (steps: readonly Step[], pageSize: number) 
         const before = chosen.retention;
         const bound = before !== undefined && before.until > rig.clock.now() && !(before.mode === "GOVERNANCE" && s.bypass);
         const allowed = !bound || (next !== undefined && next.mode === before.mode && next.until >= before.until);
-        expect(await outcome(retain(objects(), target(k, chosen.id), next, s.bypass ?? false))).toBe(
+        expect(await outcome(retain(objects(), target(k, chosen.id), next, s.bypass === true ? "bypass" : "holder"))).toBe(
           allowed ? "done" : "ObjectLocked",
         );
         if (allowed && next === undefined) delete chosen.retention;

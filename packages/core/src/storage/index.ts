@@ -226,11 +226,13 @@ export {
   thresholdProblems,
 } from "./pool/thresholds.ts";
 export {
+  type AfterSending,
   afterSending,
   destinationArn,
   destinationKey,
   destinationOfArn,
   lanesOf,
+  type NoRoom,
   placeOfReplica,
   type ReplicatedVersion,
   type Replication,
@@ -238,9 +240,12 @@ export {
   type ReplicationOutcome,
   type ReplicationRule,
   type ReplicationState,
+  replicationOutcomes,
   replicationStatus,
+  roomAfter,
   rulesCovering,
   type VersionPlace,
+  waitsForRoom,
 } from "./replication.ts";
 export {
   checkDeletable,
@@ -248,9 +253,12 @@ export {
   type DefaultRetention,
   defaultRetention,
   type Held,
+  holdsAsMuch,
   type Retention,
+  type RetentionChange,
   type RetentionMode,
   retentionModes,
+  retentionOfReplica,
 } from "./retention.ts";
 export { inScope, nextScrubAt, orphanExpired, type ScrubScope, scopeKey } from "./scrub/plan.ts";
 export { type FragmentPlace, planRebuild, type Rebuild, type RepairRecord } from "./scrub/repair-plan.ts";

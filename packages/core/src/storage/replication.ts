@@ -33,8 +33,8 @@ export interface ReplicationDestination {
   readonly bucket: string;
 }
 
-/** How far the copy of a version to one destination is. */
-export type ReplicationState = "PENDING" | "COMPLETED" | "FAILED";
+/** How far the copy of a version to one destination is. `UNDESCRIBED`: it is there, and not with the tags or the lock that the version has. */
+export type ReplicationState = "PENDING" | "COMPLETED" | "FAILED" | "UNDESCRIBED";
 
 /** A version as its rules see it. */
 export interface ReplicatedVersion {
@@ -81,7 +81,7 @@ export function rulesCovering(rules: readonly ReplicationRule[], version: Replic
 
 /**
  * What clients are told of a version: `REPLICA` is one that was copied from elsewhere; of others `FAILED` is said as soon as one destination
- * does not take it, `COMPLETED` once all have it (Amazon S3 user guide, Getting replication status information).
+ * does not take it, or what is said of it, `COMPLETED` once all have it (Amazon S3 user guide, Getting replication status information).
  *
  * @example
  * ```ts
@@ -92,44 +92,79 @@ export function rulesCovering(rules: readonly ReplicationRule[], version: Replic
 export function replicationStatus(version: {
   readonly replica?: boolean;
   readonly replication?: Readonly<Record<string, ReplicationState>>;
-}): ReplicationState | "REPLICA" | undefined {
+}): Exclude<ReplicationState, "UNDESCRIBED"> | "REPLICA" | undefined {
   checkArgument("version", version, "object");
   if (version.replica === true) return "REPLICA";
-  const states = Object.values(version.replication ?? {});
+  const states = Object.values(version.replication ?? {}).map((state) => (state === "UNDESCRIBED" ? "FAILED" : state));
   return (["FAILED", "PENDING", "COMPLETED"] as const).find((state) => states.includes(state));
 }
 
 /**
- * What came of sending a version: it was `taken`; it was `refused` for what it is; it was `denied`, and others may not be; the bucket does not
- * take anything now, such as one that is missing, full, or without versions (`withheld`); or its server does not answer, or does not know us
- * (`unreached`).
+ * What came of sending a version: it was `taken`; it was `refused` for what it is; it was `denied`, and others may not be; the bucket has no
+ * room for it (`full`), and may have some for smaller ones; the bucket does not take anything now, such as one that is missing or without
+ * versions (`withheld`); or its server does not answer, or does not know us (`unreached`).
  */
-export type ReplicationOutcome = "taken" | "refused" | "denied" | "withheld" | "unreached";
+export const replicationOutcomes = ["taken", "refused", "denied", "full", "withheld", "unreached"] as const;
+export type ReplicationOutcome = (typeof replicationOutcomes)[number];
 
 const [firstRetryMs, lastRetryMs] = [1000, 60_000];
+const retryMs = (failures: number): number => Math.min(lastRetryMs, firstRetryMs * 2 ** failures);
 /** So often a version is sent that is denied each time: for some minutes. */
 const mostDenials = 10;
 
+/** What becomes of a version that was sent. `waits`: nothing that is of the queue, its own key, or as large, is sent meanwhile. */
+export type AfterSending =
+  | { readonly state: Exclude<ReplicationState, "PENDING"> }
+  | { readonly state: "PENDING"; readonly waits: "queue" | "key" | "size"; readonly waitsMs: number };
+
 /**
- * What becomes of a version that was sent, after so many `failures` of its queue before: what is neither taken nor refused stays pending, and
- * all behind it, until it is sent again in `waitsMs`, doubled with each failure more. One that is denied waits by itself, after so many
- * `failures` of its own, and only its key's later versions with it; the tenth time it is refused.
+ * What becomes of a version that was sent, after so many `failures` before: what is neither taken nor refused stays pending, until it is sent
+ * again in `waitsMs`, doubled with each failure more, and with it all of its queue (the failures are the queue's); where the bucket had no room
+ * all that is as large (failures to find some); where it was denied the later ones of its key (its own failures): the tenth time it is refused. Of one that is `there` what
+ * is said of it was refused, and its copy stays.
  *
  * @example
  * ```ts
  * import { afterSending } from "@seneschal/core/storage";
- * console.log(afterSending("unreached", 2)); // { state: 'PENDING', waitsMs: 4000 }
+ * console.log(afterSending("unreached", 2)); // { state: 'PENDING', waits: 'queue', waitsMs: 4000 }
  * ```
  */
-export function afterSending(
-  outcome: ReplicationOutcome,
-  failures: number,
-): { readonly state: "COMPLETED" | "FAILED" } | { readonly state: "PENDING"; readonly waitsMs: number } {
+export function afterSending(outcome: ReplicationOutcome, failures: number, there = false): AfterSending {
   checkArgument("outcome", outcome, "string");
   checkArgument("failures", failures, "number");
+  checkArgument("there", there, "boolean");
   if (outcome === "taken") return { state: "COMPLETED" };
-  if (outcome === "refused" || (outcome === "denied" && failures + 1 >= mostDenials)) return { state: "FAILED" };
-  return { state: "PENDING", waitsMs: Math.min(lastRetryMs, firstRetryMs * 2 ** failures) };
+  if (outcome === "refused" || (outcome === "denied" && failures + 1 >= mostDenials))
+    return { state: there ? "UNDESCRIBED" : "FAILED" };
+  const waits = outcome === "denied" ? "key" : outcome === "full" ? "size" : "queue";
+  return { state: "PENDING", waits, waitsMs: retryMs(failures) };
+}
+
+/** That a bucket had no room: for versions of how many bytes and more, how often it had none, until when they wait. */
+export interface NoRoom {
+  readonly size: number;
+  readonly failures: number;
+  readonly until: number;
+}
+
+/** Until when a version waits for room in its bucket, milliseconds; `undefined`: it is sent. What takes no room does not wait for any. */
+export function waitsForRoom(room: NoRoom | undefined, size: number, now: number): number | undefined {
+  checkArgument("size", size, "number");
+  checkArgument("now", now, "number");
+  return room !== undefined && size >= room.size && room.until > now ? room.until : undefined;
+}
+
+/**
+ * What is known of a bucket's room once it had none for a version: smaller ones are still sent. Once that time is over all are, so that none
+ * waits for a larger one.
+ */
+export function roomAfter(room: NoRoom | undefined, size: number, now: number): NoRoom {
+  checkArgument("size", size, "number");
+  checkArgument("now", now, "number");
+  // Several are sent at once.
+  if (room !== undefined && room.until > now) return { ...room, size: Math.min(room.size, size) };
+  const failures = room?.failures ?? 0;
+  return { size, failures: failures + 1, until: now + retryMs(failures) };
 }
 
 /** Those that wait, by their keys: keys may go at once, the versions of one key go one after the other as they are ordered. */

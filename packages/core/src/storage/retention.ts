@@ -49,21 +49,52 @@ export function checkDeletable(held: Held, now: number, bypass: boolean): void {
 }
 
 /**
+ * True when one retention holds whatever the other does, for as long: `COMPLIANCE` holds against more than `GOVERNANCE`.
+ *
+ * @example
+ * ```ts
+ * import { holdsAsMuch } from "@seneschal/core/storage";
+ * console.log(holdsAsMuch({ mode: "COMPLIANCE", until: 2 }, { mode: "GOVERNANCE", until: 1 })); // true
+ * ```
+ */
+export function holdsAsMuch(one: Retention, other: Retention): boolean {
+  checkArgument("one", one, "object");
+  checkArgument("other", other, "object");
+  return one.until >= other.until && (one.mode === "COMPLIANCE" || other.mode === "GOVERNANCE");
+}
+
+/** By what a retention is changed: a caller who holds the version, who may bypass `GOVERNANCE`, or what is copied from elsewhere. */
+export type RetentionChange = "holder" | "bypass" | "replica";
+
+/**
  * Throws `ObjectLocked` when a retention is to become another one than the same for longer: `COMPLIANCE` only grows, `GOVERNANCE`
- * is changed otherwise, or ended, by bypass alone.
+ * is changed otherwise, or ended, by bypass alone. What is copied from elsewhere may turn `GOVERNANCE` to a `COMPLIANCE` that ends no sooner,
+ * and bypasses nothing.
  */
 export function checkRetentionChange(
   before: Retention | undefined,
   after: Retention | undefined,
   now: number,
-  bypass: boolean,
+  by: RetentionChange,
 ): void {
   checkArgument("now", now, "number");
-  checkArgument("bypass", bypass, "boolean");
-  if (before === undefined || before.until <= now || (before.mode === "GOVERNANCE" && bypass)) return;
-  if (after !== undefined && after.mode === before.mode && after.until >= before.until) return;
+  checkArgument("by", by, "string");
+  if (before === undefined || before.until <= now || (before.mode === "GOVERNANCE" && by === "bypass")) return;
+  if (after !== undefined && holdsAsMuch(after, before) && (after.mode === before.mode || by === "replica")) return;
   throw storageError(
     "ObjectLocked",
     `the version is kept until ${new Date(before.until).toISOString()} (${before.mode}), which cannot be taken back`,
   );
+}
+
+/**
+ * What becomes of the retention that a copy has when its version is kept by another one: it is that one (`put`) or stays (`kept`), whichever
+ * holds as much as both; of two that hold differently neither does (`refused`).
+ */
+export function retentionOfReplica(there: Retention | undefined, wanted: Retention, now: number): "put" | "kept" | "refused" {
+  checkArgument("wanted", wanted, "object");
+  checkArgument("now", now, "number");
+  if (there === undefined || there.until <= now) return "put";
+  if (holdsAsMuch(there, wanted)) return "kept";
+  return holdsAsMuch(wanted, there) ? "put" : "refused";
 }

@@ -4,11 +4,15 @@ import {
   destinationKey,
   destinationOfArn,
   lanesOf,
+  type NoRoom,
   placeOfReplica,
   type ReplicationRule,
   type ReplicationState,
+  replicationOutcomes,
   replicationStatus,
+  roomAfter,
   rulesCovering,
+  waitsForRoom,
 } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -75,14 +79,14 @@ test("each destination has one rule at most, enabled, of the greatest priority, 
   );
 });
 
-test("a version says FAILED when one destination does not take it, PENDING while one has it not, COMPLETED when all have", () => {
-  const state = fc.constantFrom<ReplicationState>("PENDING", "COMPLETED", "FAILED");
+test("a version says FAILED when one destination does not take it, or what is said of it, PENDING while one has it not, COMPLETED when all have", () => {
+  const state = fc.constantFrom<ReplicationState>("PENDING", "COMPLETED", "FAILED", "UNDESCRIBED");
   fc.assert(
     fc.property(fc.dictionary(name, state), fc.boolean(), (replication, replica) => {
       const states = new Set(Object.values(replication));
       const expected = replica
         ? "REPLICA"
-        : states.has("FAILED")
+        : states.has("FAILED") || states.has("UNDESCRIBED")
           ? "FAILED"
           : states.has("PENDING")
             ? "PENDING"
@@ -97,15 +101,59 @@ test("a version says FAILED when one destination does not take it, PENDING while
 test("what is neither taken nor refused is sent again, later each time, and within a minute", () => {
   expect(afterSending("taken", 9)).toEqual({ state: "COMPLETED" });
   expect(afterSending("refused", 0)).toEqual({ state: "FAILED" });
-  expect(afterSending("denied", 8)).toEqual({ state: "PENDING", waitsMs: 60_000 });
+  expect(afterSending("denied", 8)).toEqual({ state: "PENDING", waits: "key", waitsMs: 60_000 });
   expect(afterSending("denied", 9)).toEqual({ state: "FAILED" });
-  const waits = (outcome: "unreached" | "withheld") =>
+  for (const outcome of replicationOutcomes)
+    fc.assert(
+      fc.property(fc.nat(50), (failures) => {
+        const [sent, described] = [afterSending(outcome, failures), afterSending(outcome, failures, true)];
+        // What is there stays there, whatever becomes of what is said of it.
+        expect(described.state).toBe(sent.state === "FAILED" ? "UNDESCRIBED" : sent.state);
+        if (outcome === "full" || outcome === "withheld" || outcome === "unreached") expect(sent.state).toBe("PENDING");
+      }),
+    );
+  const waits = (outcome: "unreached" | "withheld" | "full") =>
     Array.from({ length: 9 }, (_, failures) => {
       const after = afterSending(outcome, failures);
       return after.state === "PENDING" ? after.waitsMs : 0;
     });
-  for (const outcome of ["unreached", "withheld"] as const)
+  for (const outcome of ["unreached", "withheld", "full"] as const)
     expect(waits(outcome)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+});
+
+test("a bucket without room for some is sent all smaller ones meanwhile and every one of them again, one that is too large keeps none that fits, and few are sent in vain", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(20), { minLength: 1, maxLength: 40 }), fc.nat(20), (sizes, free) => {
+      let room: NoRoom | undefined;
+      let now = 0;
+      let waiting = sizes;
+      const fits = new Set(sizes.filter((size) => size <= free));
+      for (let turn = 0; turn < 30 && waiting.some((size) => fits.has(size)); turn++) {
+        let vain = 0;
+        const left: number[] = [];
+        for (const size of waiting) {
+          const until = waitsForRoom(room, size, now);
+          expect(until === undefined || until > now).toBe(true);
+          if (until === undefined && size <= free) {
+            if (room !== undefined && size >= room.size) room = undefined;
+            continue;
+          }
+          left.push(size);
+          if (until !== undefined) {
+            expect(size).toBeGreaterThanOrEqual(room?.size ?? Number.POSITIVE_INFINITY);
+            continue;
+          }
+          vain += 1;
+          room = roomAfter(room, size, now);
+          expect(room.until - now).toBeLessThanOrEqual(60_000);
+        }
+        expect(vain).toBeLessThanOrEqual(new Set(waiting).size);
+        waiting = left;
+        now = room?.until ?? now;
+      }
+      expect(waiting.filter((size) => fits.has(size))).toEqual([]);
+    }),
+  );
 });
 
 /** A version in a model of a cluster: what is known of it, and what waits to be copied of it. */

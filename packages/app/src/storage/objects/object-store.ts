@@ -32,7 +32,7 @@ export function objectStore(node: ObjectServices, origin: RequestOrigin): Object
     putObject: (draft) => putObject(services, draft),
     deleteObject: (tenant, bucket, key, options) => deleteObject(services, tenant, bucket, key, options),
     describeVersion: (target, change) => describeVersion(services, target, (doc) => change(doc) as ObjectDoc),
-    retain: (target, retention, bypass) => retain(services, target, retention, bypass),
+    retain: (target, retention, by) => retain(services, target, retention, by),
     holdLegally: (target, on) => holdLegally(services, target, on),
     customerEncryption: (key) => customerEncryption(key, context.random),
     customerKeyFor,

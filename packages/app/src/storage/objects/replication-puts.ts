@@ -18,11 +18,12 @@ function replicationId(doc: Pick<ObjectDoc, "bucket" | "key" | "version_id">, de
   return `${objectId(doc.bucket, doc.key)}.${versionIdOf(doc)}.${destinationKey(destination)}`;
 }
 
-/** That a version waits to be copied to one destination. */
+/** That a version waits to be copied to one destination; `there`: it is, and only what is said of it waits. */
 export function replicationPut(
   { clock }: ObjectServices["context"],
   { bucket, key, size, version_id, ordinal, modified_at }: ObjectDoc,
   { name, bucket: into }: ReplicationDestination,
+  there = false,
 ): Put {
   const doc: ReplicationDoc = {
     destination: name,
@@ -33,14 +34,15 @@ export function replicationPut(
     ordinal: ordinal ?? modified_at,
     size,
     at: clock.now(),
+    ...(there && { sent: true, described: true }),
   };
   const id = replicationId({ bucket, key, ...(version_id !== undefined && { version_id }) }, { name, bucket: into });
   return { coll: "storage_replications", id, doc, ifVersion: 0 };
 }
 
 /**
- * A version whose tags or lock changed, and what is written down so that its copies change too. A copy that was refused stays so; one to
- * where no rule copies any more stays what it was.
+ * A version whose tags or lock changed, and what is written down so that its copies change too. A version that was refused stays so; one
+ * to where no rule copies any more stays what it was.
  */
 export async function descriptionPuts(
   { context }: ObjectServices,
@@ -56,12 +58,8 @@ export async function descriptionPuts(
     const id = replicationId(doc, destination);
     if (!enabled || states[name] === undefined || states[name] === "FAILED" || puts.some((put) => put.id === id)) continue;
     const waiting = await context.store.get("storage_replications", id);
-    const { doc: fresh, ...put } = replicationPut(context, doc, destination);
-    puts.push(
-      waiting === undefined
-        ? { ...put, doc: { ...fresh, sent: true, described: true } }
-        : { ...put, doc: { ...waiting.doc, described: true }, ifVersion: waiting.version },
-    );
+    const put = replicationPut(context, doc, destination, true);
+    puts.push(waiting === undefined ? put : { ...put, doc: { ...waiting.doc, described: true }, ifVersion: waiting.version });
     pending[name] = "PENDING";
   }
   return { doc: { ...doc, replication: pending }, puts };

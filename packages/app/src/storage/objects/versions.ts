@@ -5,6 +5,7 @@ import {
   currentAgain,
   needLock,
   type Retention,
+  type RetentionChange,
   storageError,
   succeedByReplica,
   succeedVersion,
@@ -215,20 +216,20 @@ export async function openVersion(services: ObjectServices, target: VersionTarge
   return found as Located;
 }
 
-/** Keeps a version until a time, longer than it is kept already unless that may be bypassed; `undefined` ends it. */
+/** Keeps a version until a time, longer than it is kept already unless that may be bypassed; `undefined` ends it. Throws as {@link checkRetentionChange}. */
 export function retain(
   services: ObjectServices,
   target: VersionTarget,
   retention: Retention | undefined,
-  bypass: boolean,
+  by: RetentionChange,
 ): Promise<ObjectDoc> {
   const change = (doc: ObjectDoc, bucket: Bucket): ObjectDoc => {
     needLock(bucket);
-    checkRetentionChange(doc.retention, retention, services.context.clock.now(), bypass);
+    checkRetentionChange(doc.retention, retention, services.context.clock.now(), by);
     const { retention: _, ...rest } = doc;
     return { ...rest, ...(retention && { retention: { ...retention } }) } as ObjectDoc;
   };
-  return describeVersion(services, target, change, { action: bypass ? "object.retention.bypass" : "object.retention" });
+  return describeVersion(services, target, change, { action: by === "bypass" ? "object.retention.bypass" : "object.retention" });
 }
 
 /** Puts a version under a legal hold, or takes it off. */

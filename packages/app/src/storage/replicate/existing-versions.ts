@@ -82,15 +82,17 @@ async function awaitVersion(services: ObjectServices, bucket: Bucket, listed: Li
     const found = await findVersion(services, target);
     if (found === undefined) return;
     const { doc } = found;
-    const due = rulesCovering(rulesOfExisting(bucket), doc).filter(({ destination }) => {
-      const state = doc.replication?.[destinationKey(destination)];
-      return state === undefined || state === "FAILED";
-    });
+    const stateAt = (destination: ReplicationDestination) => doc.replication?.[destinationKey(destination)];
+    const due = rulesCovering(rulesOfExisting(bucket), doc).filter(({ destination }) =>
+      [undefined, "FAILED", "UNDESCRIBED"].includes(stateAt(destination)),
+    );
     if (due.length === 0) return;
     const states = Object.fromEntries(due.map(({ destination }) => [destinationKey(destination), "PENDING" as const]));
     const pending: ObjectDoc = { ...doc, replication: { ...doc.replication, ...states } };
     const put = { coll: found.coll, id: found.id, doc: pending, ifVersion: found.version };
-    const waiting = due.map(({ destination }) => replicationPut(context, pending, destination));
+    const waiting = due.map(({ destination }) =>
+      replicationPut(context, pending, destination, stateAt(destination) === "UNDESCRIBED"),
+    );
     if ((await commit(context.store, { puts: [put, ...waiting] })).ok) return;
   }
 }

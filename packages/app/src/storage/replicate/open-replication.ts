@@ -4,9 +4,13 @@ import {
   type Bucket,
   destinationKey,
   lanesOf,
+  type NoRoom,
   type ReplicationOutcome,
   type ReplicationState,
+  replicationOutcomes,
+  roomAfter,
   storageError,
+  waitsForRoom,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import { type Background, type FollowerTurn, followStore } from "../../platform/index.ts";
@@ -14,6 +18,7 @@ import { commit } from "../context.ts";
 import type { ReplicationDoc } from "../documents.ts";
 import { type DestinationAccess, mayReplicate, type ObjectServices } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
+import { announceUntaken } from "./announce-untaken.ts";
 import { awaitExisting, existingAwaited } from "./existing-versions.ts";
 import { measureReplication } from "./measure-replication.ts";
 import { pageOf, type ReplicationQueue, replicationQueues } from "./replication-queues.ts";
@@ -55,8 +60,7 @@ export function openReplication({ services, background, destinations, leads }: R
   const ending = new AbortController();
   const followers = [...destinations].map(([name, destination]) => {
     // A counter that begins at what it counted first has no increase that an alert could see.
-    for (const outcome of ["taken", "refused", "denied", "withheld", "unreached"])
-      metrics.replications.inc({ destination: name, outcome }, 0);
+    for (const outcome of replicationOutcomes) metrics.replications.inc({ destination: name, outcome }, 0);
     const turn = openTurns({ services, leads, name, destination, signal: ending.signal });
     // A server that does not answer is not asked for every write.
     return { step: `replication to ${name}`, turn, waitsMs: turn.waitsMs };
@@ -68,6 +72,7 @@ export function openReplication({ services, background, destinations, leads }: R
     },
     async watch() {
       await measureReplication(services.context);
+      for (const { turn } of followers) turn.tell();
       following.wake();
     },
     awaitExisting: () => awaitExisting(services, ending.signal),
@@ -115,6 +120,8 @@ interface Turns {
   (): Promise<FollowerTurn>;
   /** How long the server is not to be asked. */
   waitsMs(): number;
+  /** Tells of what was not taken and not told of yet. */
+  tell(): void;
 }
 
 interface TurnParts extends Pick<ReplicationParts, "services" | "leads"> {
@@ -123,13 +130,15 @@ interface TurnParts extends Pick<ReplicationParts, "services" | "leads"> {
   readonly signal: AbortSignal;
 }
 
-/** One destination's turns: each copies all that waits for it. A version that is denied holds up its key, a bucket that takes nothing no other, a server that does not answer all. */
+/** One destination's turns: each copies all that waits for it. A version that is denied holds up its key, one that a bucket has no room for those as large, a bucket that takes nothing no other, a server that does not answer all. */
 function openTurns({ services, leads, name, destination, signal }: TurnParts): Turns {
   const { context } = services;
   const { store, clock, metrics } = context;
   const { target } = destination;
   let server: Waiting = { failures: 0, at: 0 };
   const buckets = new Map<string, Waiting>();
+  const rooms = new Map<string, NoRoom>();
+  const untaken = announceUntaken(context);
   const here = (): boolean => leads() && !signal.aborted;
 
   const count = (outcome: ReplicationOutcome, bytes = 0): void => {
@@ -157,28 +166,43 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
       await settle(services, waiting, undefined);
       return undefined;
     }
-    const { outcome, error = new Error(outcome) } = await sendVersion({ services, target, locks, signal }, entry, doc);
+    const room = rooms.get(keyOf(entry));
+    const takesRoom = doc.delete_marker !== true && entry.sent !== true;
+    const waits = takesRoom ? waitsForRoom(room, entry.size, clock.now()) : undefined;
+    if (waits !== undefined) return waits;
+    const sent = await sendVersion({ services, target, locks, signal }, entry, doc);
+    const { outcome, there, error = new Error(outcome) } = sent;
     count(outcome, entry.size);
     const denials = entry.denials ?? 0;
-    const after = afterSending(outcome, denials);
-    const { state } = after;
-    if (outcome === "denied" && state === "PENDING") {
+    const after = afterSending(outcome, denials, there);
+    if (after.state === "PENDING") {
+      if (after.waits === "queue") return { outcome: outcome === "unreached" ? "unreached" : "withheld", error };
+      if (after.waits === "size") return noRoom(entry, error);
       const due = clock.now() + after.waitsMs;
-      const again: ReplicationDoc = { ...entry, denials: denials + 1, due };
+      const again: ReplicationDoc = { ...entry, ...(there && { sent: true }), denials: denials + 1, due };
       // Where it was described otherwise meanwhile it is sent again at once.
       await commit(store, { puts: [{ coll: "storage_replications", id: waiting.id, doc: again, ifVersion: waiting.version }] });
       return due;
     }
-    if (state === "PENDING") return { outcome: outcome === "unreached" ? "unreached" : "withheld", error };
-    await settle(services, waiting, state);
-    if (state === "FAILED")
-      context.emit("warning", "node", "a version is not taken where it is to be copied: it stays here alone", {
+    await settle(services, waiting, after.state);
+    if (after.state !== "COMPLETED") untaken.add(entry, there ? "descriptions" : "versions", error);
+    else if (takesRoom && room !== undefined && entry.size >= room.size && rooms.delete(keyOf(entry)))
+      context.emit("info", "node", "a bucket has room for copies again", textsOf(entry));
+    return undefined;
+  };
+
+  /** A bucket has no room for a version; tells until when it waits. */
+  const noRoom = (entry: ReplicationDoc, error: Error): number => {
+    const known = rooms.get(keyOf(entry));
+    const room = roomAfter(known, entry.size, clock.now());
+    rooms.set(keyOf(entry), room);
+    if (known === undefined)
+      context.emit("warning", "node", "a bucket has no room for a copy: versions as large wait", {
         ...textsOf(entry),
-        key: entry.key,
-        version: entry.version,
+        size: entry.size,
         error: error.message,
       });
-    return undefined;
+    return room.until;
   };
 
   /** Copies what is next in a queue; "more": there is more behind it. */
@@ -240,7 +264,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
       more = false;
       for await (const queue of replicationQueues(store, name)) {
         if (!here()) return {};
-        const key = `${queue.bucket} ${queue.into}`;
+        const key = keyOf(queue);
         const pass = passes.get(key) ?? { held: new Set(), ended: false };
         if (pass.ended) continue;
         passes.set(key, pass);
@@ -276,9 +300,17 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     }
     return again === undefined ? {} : { waitsMs: again };
   };
-  return Object.assign(turn, { waitsMs });
+  const told = async (): Promise<FollowerTurn> => {
+    try {
+      return await turn();
+    } finally {
+      untaken.tell();
+    }
+  };
+  return Object.assign(told, { waitsMs, tell: untaken.tell });
 }
 
+const keyOf = ({ bucket, into }: Pick<ReplicationQueue, "bucket" | "into">): string => `${bucket} ${into}`;
 const textsOf = ({ destination, bucket, into }: ReplicationQueue) => ({ destination, bucket, into });
 
 /** Why nothing is sent although somebody would take it. */

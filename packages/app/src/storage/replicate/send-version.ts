@@ -9,6 +9,8 @@ import type { ObjectServices } from "../objects/services.ts";
 export interface Sent {
   readonly outcome: ReplicationOutcome;
   readonly error?: Error;
+  /** Its copy is there, under its name: what was not taken is what is said of it. */
+  readonly there: boolean;
 }
 
 interface Sending {
@@ -27,31 +29,31 @@ export async function sendVersion(
 ): Promise<Sent> {
   const { key, version, into } = entry;
   const reading: Reading = { services };
+  let there = entry.sent === true;
   try {
     if (doc.delete_marker === true) await target.putMarker(into, { key, version }, signal);
     else {
       const replica = await replicaOf(reading, version, doc, locks);
-      if (entry.sent !== true) await target.put(into, replica, signal);
-      // A version that came before its answer was lost is what it was then.
-      if (entry.described === true)
-        await target.describe(into, replica, locks, signal).catch((error: unknown) => {
-          // A server that names versions anew has it as it is now.
-          if (entry.sent === true || !isCoded(error, "replica_refused")) throw error;
-        });
+      // A server that names versions anew has it as it is now; where it has its name it may be one that came before its answer was lost.
+      const { named } = there ? { named: true } : await target.put(into, replica, signal);
+      there = named;
+      if (entry.described === true && named) await target.describe(into, replica, locks, signal);
     }
-    return { outcome: "taken" };
+    return { outcome: "taken", there };
   } catch (error) {
     signal.throwIfAborted();
     // The server was told nothing wrong: what ends the sending early is the reading.
-    if (reading.error !== undefined) return { outcome: unreadable(reading.error) ? "refused" : "withheld", error: reading.error };
-    if (!isCoded(error, "replica_unreached", "replica_withheld", "replica_denied", "replica_refused")) throw error;
-    return { outcome: outcomes[(error as CodedError<keyof typeof outcomes>).code], error };
+    if (reading.error !== undefined)
+      return { outcome: unreadable(reading.error) ? "refused" : "withheld", error: reading.error, there };
+    if (!isCoded(error, ...(Object.keys(outcomes) as (keyof typeof outcomes)[]))) throw error;
+    return { outcome: outcomes[(error as CodedError<keyof typeof outcomes>).code], error, there };
   }
 }
 
 const outcomes = {
   replica_unreached: "unreached",
   replica_withheld: "withheld",
+  replica_full: "full",
   replica_denied: "denied",
   replica_refused: "refused",
 } as const;
@@ -98,8 +100,8 @@ async function partsOf(reading: Reading, doc: ObjectDoc): Promise<readonly Repli
   return parts.map(({ size }, i) => {
     const start = end;
     end += size;
-    const checksums = (found[i]?.doc as PartDoc | undefined)?.checksums ?? {};
-    return { size, checksums, bytes: () => bytes(start, start + size) };
+    const { checksums = {}, etag: md5 } = (found[i]?.doc as PartDoc | undefined) ?? {};
+    return { size, checksums, ...(md5 !== undefined && { md5 }), bytes: () => bytes(start, start + size) };
   });
 }
 

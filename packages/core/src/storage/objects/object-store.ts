@@ -1,6 +1,6 @@
 import type { ObjectEventName } from "../notifications.ts";
 import type { ReplicationDestination } from "../replication.ts";
-import type { Retention } from "../retention.ts";
+import type { Retention, RetentionChange } from "../retention.ts";
 import type { Bucket, ObjectEncryption, ObjectVersion, Upload, UploadDraft, UploadPart } from "./records.ts";
 
 /** Who asked for something, from where and in which request: what notifications say of it. */
@@ -191,7 +191,7 @@ export interface ObjectStore {
   /** Changes what is told of a version, never its bytes. Returns it as it is then. */
   describeVersion(target: VersionTarget, change: (version: ObjectVersion) => ObjectVersion): Promise<ObjectVersion>;
   /** Keeps a version until a time, longer than it is kept already unless that may be bypassed; `undefined` ends it. */
-  retain(target: VersionTarget, retention: Retention | undefined, bypass: boolean): Promise<ObjectVersion>;
+  retain(target: VersionTarget, retention: Retention | undefined, by: RetentionChange): Promise<ObjectVersion>;
   /** Puts a version under a legal hold, or takes it off. */
   holdLegally(target: VersionTarget, on: boolean): Promise<ObjectVersion>;
   /** What is kept of an object under a client's key: enough to tell the key, not to have it. */
