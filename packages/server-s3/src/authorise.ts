@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type KeyAccess, keyMay, type ObjectStore, type S3ServerOptions } from "@seneschal/core/storage";
 import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
-import type { CompiledPolicy, PolicyEngine } from "@seneschal/kernel/ports";
+import { type CompiledPolicy, checkDecided, type PolicyEngine } from "@seneschal/kernel/ports";
 import { isPublic, readPolicy, type Statement } from "./bucket-policy.ts";
 import type { Reach, Wanted } from "./call.ts";
 import { s3Error } from "./errors.ts";
@@ -15,7 +15,7 @@ export interface BucketPolicies {
 
 const decision = Object.freeze(["data", "storage", "bucket_policy", "decision"]);
 
-/** Opens `policies/bucket-policy.rego`. A question that cannot be decided is a denial. */
+/** Opens `policies/bucket-policy.rego`. A question that fails is a denial; one whose budget or time was over throws `service_unavailable`. */
 export async function openBucketPolicies(engine: PolicyEngine): Promise<BucketPolicies> {
   const name = "policies/bucket-policy.rego";
   const source = await readFile(new URL(`../${name}`, import.meta.url), "utf8");
@@ -25,6 +25,7 @@ export async function openBucketPolicies(engine: PolicyEngine): Promise<BucketPo
   return {
     async decide(question, now) {
       const answer = await policy.evaluate(decision, question, { now, data: {} });
+      checkDecided(answer, ["eval_limit_error"]);
       if (answer.kind !== "defined" || (answer.value !== "allow" && answer.value !== "none")) return "deny";
       return answer.value;
     },

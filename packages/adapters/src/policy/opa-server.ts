@@ -45,7 +45,7 @@ interface Mount {
  * with the data it is evaluated with, so that policies of one package do not meet. `time.now_ns` is the server's own.
  * A server that was started anew, and has lost them, gets each again when it is asked for; of more than a thousand those that were asked
  * longest ago are taken away until they are asked for. `check` and `compile` reject with `service_unavailable` while the server cannot be
- * reached; an evaluation then is an error answer with code `opa_unreachable`: the caller denies.
+ * reached; an evaluation then is an error answer with code `opa_unreachable`.
  */
 export function opaServerPolicyEngine(options: OpaServerOptions): PolicyEngine {
   checkOptions("options", options, {

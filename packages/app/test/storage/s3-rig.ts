@@ -3,6 +3,7 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { type Logger, openLogger } from "@seneschal/adapters/logging";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import type { S3Server, S3Settings } from "@seneschal/core/storage";
+import type { PolicyEngine } from "@seneschal/kernel/ports";
 import { serveS3 } from "@seneschal/server-s3";
 import { type Credentials, createCredentials } from "../../src/storage/keys/credentials.ts";
 import { openS3 } from "../../src/storage/open-s3.ts";
@@ -25,6 +26,8 @@ export async function openS3Rig(
   options?: RigOptions & {
     readonly rig?: Rig;
     readonly policy?: string;
+    /** What decides the policies of buckets. */
+    readonly engine?: PolicyEngine;
     readonly gateway?: Partial<S3Settings>;
     readonly log?: Logger;
   },
@@ -38,7 +41,7 @@ export async function openS3Rig(
     node: rig.node,
     credentials,
     authorisation: await storageAuthorisation(options?.policy),
-    engine: embeddedPolicyEngine({ budgets: { milliseconds: patience } }),
+    engine: options?.engine ?? embeddedPolicyEngine({ budgets: { milliseconds: patience } }),
     log: options?.log ?? openLogger({ level: "silent" }),
     serveS3,
   });

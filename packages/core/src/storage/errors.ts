@@ -68,6 +68,15 @@ export const storageErrors = {
     s3: { status: 403, code: "QuotaExceeded" },
     nfs: "EDQUOT",
   },
+  /** Of what is common to all services: a policy that was not decided in its time, a pool of threads with too much under way. */
+  service_unavailable: {
+    class: "retriable",
+    grpc: "UNAVAILABLE",
+    http: 503,
+    s3: { status: 503, code: "SlowDown" },
+    nfs: "JUKEBOX",
+    retryAfter: 1,
+  },
   ShardUnavailable: {
     class: "retriable",
     grpc: "UNAVAILABLE",

@@ -29,7 +29,15 @@ export type {
 } from "./document-store.ts";
 export type { Migratable, MigratedRow, Migration, MigrationState } from "./migratable.ts";
 export type { Notification, Notifier } from "./notifier.ts";
-export type { CompiledPolicy, PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource, PolicyWork } from "./policy-engine.ts";
+export {
+  type CompiledPolicy,
+  checkDecided,
+  type PolicyAnswer,
+  type PolicyEngine,
+  type PolicyProblem,
+  type PolicySource,
+  type PolicyWork,
+} from "./policy-engine.ts";
 export type { Random } from "./random.ts";
 export type { RateCounter } from "./rate-counter.ts";
 export {

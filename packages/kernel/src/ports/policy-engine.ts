@@ -1,3 +1,4 @@
+import { CodedError } from "../errors.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { WorkerPoolState } from "./worker-pool.ts";
 
@@ -22,6 +23,29 @@ export type PolicyAnswer =
   | { readonly kind: "undefined" }
   | { readonly kind: "error"; readonly code: string; readonly message: string };
 
+/** Codes of answers that say nothing of the question, but that this was not the moment for it. */
+const undecided: readonly string[] = ["eval_cancel_error", "opa_unreachable"];
+
+/**
+ * Throws `service_unavailable` with `retry_after` for an answer that decides nothing: the policy's time was over before it was done, or its
+ * engine was not reached. That is neither leave nor a denial; asked again it may be either. `also`: further codes of that kind where a question is asked.
+ *
+ * @example
+ * ```ts
+ * import { checkDecided } from "@seneschal/kernel/ports";
+ * checkDecided({ kind: "defined", value: false });
+ * try {
+ *   checkDecided({ kind: "error", code: "eval_cancel_error", message: "evaluation exceeded its time budget" });
+ * } catch (error) {
+ *   console.log((error as Error).message); // the policy was not decided: eval_cancel_error
+ * }
+ * ```
+ */
+export function checkDecided(answer: PolicyAnswer, also: readonly string[] = []): void {
+  if (answer.kind !== "error" || ![...undecided, ...also].includes(answer.code)) return;
+  throw new CodedError("service_unavailable", `the policy was not decided: ${answer.code}`, { retry_after: 1 });
+}
+
 /** A compiled, immutable set of policies. */
 export interface CompiledPolicy {
   /** Evaluates the document at `path`, for example `["data", "gateway", "authz", "allow"]`. `now` is milliseconds. */
@@ -43,7 +67,7 @@ export interface PolicyWork {
  * Compiles and evaluates policies.
  *
  * Laws: `check` and `compile` report every problem of the sources; `evaluate` never throws: what fails is an `error`
- * answer, which callers must treat as deny. Where an owner is named each may reject with `service_unavailable` and `retry_after`, when the owner has too much under way.
+ * answer, which callers must treat as deny or refuse by {@link checkDecided}. Where an owner is named each may reject with `service_unavailable` and `retry_after`, when the owner has too much under way.
  */
 export interface PolicyEngine {
   readonly name: string;

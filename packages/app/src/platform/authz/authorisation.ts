@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { readText } from "@seneschal/adapters/files";
 import type { AuthoriseInput } from "@seneschal/contract";
 import { CodedError, checkArgument, checkOptions, type JsonObject } from "@seneschal/kernel";
-import type { CompiledPolicy, PolicyEngine } from "@seneschal/kernel/ports";
+import { type CompiledPolicy, checkDecided, type PolicyEngine } from "@seneschal/kernel/ports";
 
 /** What an authorisation policy is asked; the input document of `policies/authz/*.rego`. */
 export interface AuthorisationQuestion {
@@ -24,7 +24,10 @@ export interface AuthorisationQuestion {
 
 export type AuthorisationDecision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
 
-/** Decides who may do what, after authentication. `now` in milliseconds. Never throws: what fails is a denial. */
+/**
+ * Decides who may do what, after authentication. `now` in milliseconds. What fails is a denial; a policy that was not decided, because its budget or its
+ * time was over, is none: `decide` throws `service_unavailable`.
+ */
 export interface Authorisation {
   decide(question: AuthorisationQuestion, now: number): Promise<AuthorisationDecision>;
   /** Compiles another source; what comes back puts it in force. Throws as {@link openAuthorisation}. */
@@ -43,7 +46,7 @@ export interface AuthorisationOptions {
 
 /**
  * The authorisation policy of a service: the shipped one, or the configured one in its place. Denied by default; a policy that
- * fails, runs out of its budget or answers anything but `true` denies. Throws `config_invalid` for a policy that does not
+ * fails or answers anything but `true` denies; one that runs out of its budget decides nothing. Throws `config_invalid` for a policy that does not
  * compile or is of another package.
  *
  * @example
@@ -88,6 +91,7 @@ export async function openAuthorisation(options: AuthorisationOptions): Promise<
     async decide(question, now) {
       const input = question as unknown as JsonObject;
       const answer = await policy.evaluate(allow, input, { now, data });
+      checkDecided(answer, ["eval_limit_error"]);
       if (answer.kind === "defined" && answer.value === true) return { allowed: true };
       if (answer.kind === "error") return { allowed: false, reason: `the authorisation policy failed: ${answer.code}` };
       const why = await policy.evaluate(reason, input, { now, data });
