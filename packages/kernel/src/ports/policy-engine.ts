@@ -1,3 +1,4 @@
+import { checkArgument } from "../argument.ts";
 import { CodedError } from "../errors.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { WorkerPoolState } from "./worker-pool.ts";
@@ -42,6 +43,7 @@ const undecided: readonly string[] = ["eval_cancel_error", "opa_unreachable"];
  * ```
  */
 export function checkDecided(answer: PolicyAnswer, also: readonly string[] = []): void {
+  checkArgument("answer", answer, "object");
   if (answer.kind !== "error" || ![...undecided, ...also].includes(answer.code)) return;
   throw new CodedError("service_unavailable", `the policy was not decided: ${answer.code}`, { retry_after: 1 });
 }
