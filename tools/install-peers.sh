@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Redis, Chromium, S3 and NFS clients,
-# Schemathesis, Presidio and a generator of Python clients (into .peers), grpcurl, versitygw and OPA by Go.
+# Schemathesis, Presidio, detect-secrets and a generator of Python clients (into .peers), grpcurl, versitygw and OPA by Go.
 # Every part is optional; the suites name what they miss.
 set -u
 status=0
@@ -20,9 +20,13 @@ if command -v python3 >/dev/null; then
     echo "not installed: schemathesis"
     status=1
   }
-  # The classifier that bench governance/classify measures beside: its pattern recognisers, without a language model.
+  # What classification is measured beside: Presidio's recognisers, without a language model, and a scanner for secrets.
   python3 -m venv .peers/presidio && .peers/presidio/bin/pip install -q --disable-pip-version-check presidio-analyzer==2.2.363 || {
     echo "not installed: presidio"
+    status=1
+  }
+  python3 -m venv .peers/detect-secrets && .peers/detect-secrets/bin/pip install -q --disable-pip-version-check detect-secrets==1.5.0 || {
+    echo "not installed: detect-secrets"
     status=1
   }
   # A generator of clients from OpenAPI documents, what its clients import, and what a custodian's card is made with.
