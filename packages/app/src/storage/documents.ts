@@ -1,4 +1,4 @@
-import type { BucketUsage, ObjectNotice, ObjectVersion, Tenant, UploadPart } from "@seneschal/core/storage";
+import type { BucketUsage, KeptAttributes, ObjectNotice, ObjectVersion, Tenant, UploadPart } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
@@ -117,24 +117,12 @@ export interface UsageDoc extends BucketUsage, JsonObject {
 
 export type TenantDoc = Tenant & JsonObject;
 
-/** A time that a client set, seconds and nanoseconds. */
-export type SetTime = readonly [seconds: number, nanoseconds: number];
-
 /** What the network file system keeps of a key; of a directory the key ends with `/`, of the root it is empty. */
-export interface FileDoc extends JsonObject {
+export interface FileDoc extends KeptAttributes {
   readonly bucket: string;
   readonly key: string;
   /** The file id, 16 hex digits: what handles name, also after a rename. */
   readonly file: string;
-  /** Absent: what the export says of files that nobody owns. */
-  readonly mode?: number;
-  readonly uid?: number;
-  readonly gid?: number;
-  readonly accessed?: SetTime;
-  /** Set by a client, of the content that was there then (`of`): a later write is later. */
-  readonly modified?: JsonObject & { readonly at: SetTime; readonly of: string };
-  /** When the record, or an entry of the directory, last changed by NFS. */
-  readonly changed_at: number;
   /** Of a file that was made exclusively: what the client called it by. */
   readonly exclusive?: string;
 }

@@ -3,6 +3,7 @@ import { diskOf } from "@seneschal/adapters/files";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import type { PortableKeys } from "@seneschal/adapters/vault";
 import {
+  announceChange,
   coordinates,
   createEventLog,
   diskPercent,
@@ -42,7 +43,6 @@ import type { NodeReport } from "./peers/node-report.ts";
 import { openPeers, type Peers, type PeersOptions } from "./peers/open-peers.ts";
 import { type BucketDestination, openReplication, type ReplicationWork } from "./replicate/open-replication.ts";
 import { shardStore } from "./shard-store.ts";
-import { announceChange } from "./watch/announce-changes.ts";
 import { createMonitor, type Monitor } from "./watch/monitor.ts";
 import { watchDamage } from "./watch/watch-damage.ts";
 
@@ -253,7 +253,8 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
   };
   // INVARIANT: from this look at the state on every change of it is heard; nothing is awaited in between.
   cluster.onChange((change) => {
-    announceChange(context, change);
+    for (const { severity, category, message, details } of announceChange(change))
+      context.emit(severity, category, message, details);
     for (const { id } of change.after.shards) metrics.raftEntries.inc({ shard: id });
     const { command } = change;
     if (["node.join", "device.add", "device.delete"].includes(command.kind)) attachDevices();

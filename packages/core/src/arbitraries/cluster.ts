@@ -4,6 +4,7 @@ import {
   type ClusterState,
   emptyCluster,
   type MaintenanceRequest,
+  type NodeView,
   stepCluster,
   type TenantCommand,
 } from "../storage/index.ts";
@@ -87,6 +88,16 @@ export const clusterStates: fc.Arbitrary<ClusterState> = fc
       return step.ok ? step.state : state;
     }, emptyCluster),
   );
+
+/** What any node of such a cluster may see. */
+export const nodeViews: fc.Arbitrary<NodeView> = fc.record({
+  unreachable_nodes: fc.uniqueArray(id),
+  key_manager_away: fc.boolean(),
+  tenant_kms_away: fc.uniqueArray(fc.constantFrom("acme", "beta")),
+  damage: fc.uniqueArray(fc.constantFrom("log", "store")),
+  failing_steps: fc.uniqueArray(fc.constantFrom("devices", "write-back")),
+  system_disk: fc.option(fc.record({ percent: fc.nat(100), soft: fc.constant(70), hard: fc.constant(85) }), { nil: undefined }),
+});
 
 /** Anything that maintenance may be asked to begin. */
 export const maintenanceRequests: fc.Arbitrary<MaintenanceRequest> = fc.oneof(

@@ -75,6 +75,33 @@ export {
   storageErrorKind,
   storageErrors,
 } from "./errors.ts";
+export {
+  beginsWith,
+  type ExportedAs,
+  type FileContent,
+  fileAttributes,
+  type KeptAttributes,
+  type KnownFile,
+  keptAfter,
+  type SetTime,
+  toFileTime,
+} from "./files/attributes.ts";
+export {
+  asFileFailure,
+  checkDirectoryRename,
+  checkEmpty,
+  checkOutside,
+  checkReplaced,
+  checkResize,
+  checkSameExport,
+  checkTaken,
+  checkTransfer,
+  exportAt,
+  keysWithin,
+  maxFileSize,
+  maxRenamedKeys,
+  movedKey,
+} from "./files/changes.ts";
 export { type FileErrorCode, fileError } from "./files/file-errors.ts";
 export type {
   Creation,
@@ -301,6 +328,27 @@ export {
 export { type MigrationStep, migrationInterval, migrationLimit, migrationRefusal, nextMigrationStep } from "./shard/migration.ts";
 export { requireKey, stepTenant, type Tenant, type TenantCommand, type TenantStep } from "./tenant/step.ts";
 export { defaultTuning, type Tuning, type TuningName, type TuningProblem, tuningProblems, tuningTable } from "./tuning.ts";
+export {
+  type Announcement,
+  announceChange,
+  announceFlags,
+  announceFollowing,
+  announceInlineThreshold,
+  announceNode,
+  announcePool,
+  type CommittedChange,
+} from "./watch/announcements.ts";
+export {
+  type ClusterSight,
+  healthFacts,
+  lostAfter,
+  type NodeView,
+  nodeStatus,
+  type PoolFilling,
+  roleIn,
+  type SeenBy,
+  scrubOverdueHours,
+} from "./watch/cluster-view.ts";
 export {
   createEdges,
   createEventLog,

@@ -5,8 +5,8 @@ import {
   type ClusterRecord,
   type ClusterState,
   type ClusterVerdict,
+  type CommittedChange,
   clusterMachine,
-  type DeviceTransition,
   storageError,
 } from "@seneschal/core/storage";
 import { isCoded, type Json } from "@seneschal/kernel";
@@ -15,11 +15,7 @@ import type { Clock, LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports
 import type { Actor } from "../context.ts";
 
 /** A committed change of the cluster state, this node's or another's. */
-export interface ClusterChange {
-  readonly command: ClusterCommand;
-  readonly before: ClusterState;
-  readonly after: ClusterState;
-  readonly transitions: readonly DeviceTransition[];
+export interface ClusterChange extends CommittedChange {
   readonly actor: Actor;
 }
 

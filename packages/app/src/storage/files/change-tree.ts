@@ -1,16 +1,24 @@
 import {
   type Bucket,
+  checkDirectoryRename,
+  checkEmpty,
   checkEntryChange,
   checkFileName,
+  checkOutside,
+  checkReplaced,
+  checkSameExport,
   childKey,
   type FileUser,
   fileError,
+  keysWithin,
+  maxRenamedKeys,
+  movedKey,
   parentKey,
   shardAt,
   shardPoint,
   storageError,
 } from "@seneschal/core/storage";
-import type { Put, RangeCheck } from "@seneschal/kernel/ports";
+import type { Put, RangeCheck, Stored } from "@seneschal/kernel/ports";
 import type { ChunkRef, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "../objects/buckets.ts";
@@ -52,11 +60,10 @@ export interface TreeChanges {
 /** What a commit does besides so that a directory stays, and how many objects that makes. */
 type Kept = Pick<Succession, "puts" | "dels" | "objects">;
 
+const keyOf = ({ doc }: Pick<Stored, "doc">): string => doc["key"] as string;
+
 /** The MD5 digest of nothing. */
 const emptyEtag = "d41d8cd98f00b204e9800998ecf8427e";
-
-/** The most keys below a directory that is renamed: they change in one commit. */
-const maxRenamed = 1000;
 
 export function createTreeChanges(services: ObjectServices, tree: FileTree, content: ContentReader): TreeChanges {
   const { context, cluster } = services;
@@ -107,8 +114,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
   const empty = async (bucket: string, key: string): Promise<RangeCheck> => {
     const options = { from: [indexedKey(key)], limit: 2 };
     const { items } = await store.list("storage_objects", "by_key", [bucket], options);
-    if (items.some(({ doc }) => (doc["key"] as string).startsWith(key) && doc["key"] !== key))
-      throw fileError("ENOTEMPTY", "the directory is not empty");
+    checkEmpty(key, items.map(keyOf));
     const found = items.map(({ id, version }) => ({ id, version }));
     return { coll: "storage_objects", index: "by_key", prefix: [bucket], options, found };
   };
@@ -137,11 +143,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
     checkFileName(name);
     const target = await tree.find(directory, name);
     if (target === undefined) return undefined;
-    checkEntryChange(user, attributesOf(directory), attributesOf(target));
-    if (source.kind === "directory" && target.kind !== "directory")
-      throw fileError("ENOTDIR", "a directory does not replace a file");
-    if (source.kind !== "directory" && target.kind === "directory")
-      throw fileError("EISDIR", "a file does not replace a directory");
+    checkReplaced(user, source, attributesOf(directory), attributesOf(target));
     return target;
   };
 
@@ -216,16 +218,12 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
   };
 
   /** Every key below a directory, itself among them, and the condition that they are still all. Throws `CrossShardRename`. */
-  const below = async (bucket: string, key: string) => {
-    const options = { from: [indexedKey(key)], limit: maxRenamed + 2 };
+  const below = async (bucket: string, key: string, versioned: boolean) => {
+    const options = { from: [indexedKey(key)], limit: maxRenamedKeys + 2 };
     const { items } = await store.list("storage_objects", "by_key", [bucket], options);
-    const inside = items.filter(({ doc }) => (doc["key"] as string).startsWith(key));
-    // Longer keys are not in the order of the index.
-    if (inside.length > maxRenamed || Buffer.byteLength(key) > indexedKeyBytes - 8)
-      throw storageError(
-        "CrossShardRename",
-        `a directory of more than ${maxRenamed} keys lies in more shards than one commit takes`,
-      );
+    const inside = items.filter((item) => keyOf(item).startsWith(key));
+    // Longer keys are not in the order of the index: others of them may lie behind.
+    checkDirectoryRename(versioned, inside.length, Buffer.byteLength(key) > indexedKeyBytes - 8);
     const found = items.map(({ id, version }) => ({ id, version }));
     const range: RangeCheck = { coll: "storage_objects", index: "by_key", prefix: [bucket], options, found };
     return { inside, range };
@@ -243,24 +241,13 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
     let kept = 0;
     await settle(async () => {
       const owner = await openBucket(services, tenant, bucket);
-      if (owner.bucket.versioning !== undefined)
-        throw storageError(
-          "CrossShardRename",
-          "a directory of a bucket with versions is copied, not renamed: every version stays where it was",
-        );
-      const { inside, range } = await below(bucket, old);
-      const into = (name: string): string => key + name.slice(old.length);
-      for (const { doc } of inside)
-        if (Buffer.byteLength(into(doc["key"] as string)) > 1024)
-          throw fileError("ENAMETOOLONG", "a path below it would be too long");
-      await checkShards(bucket, [old, key, ...inside.flatMap(({ doc }) => [doc["key"] as string, into(doc["key"] as string)])]);
+      const { inside, range } = await below(bucket, old, owner.bucket.versioning !== undefined);
+      const into = (name: string): string => movedKey(name, old, key);
+      const keys = inside.map(keyOf);
+      await checkShards(bucket, [old, key, ...keys.flatMap((name) => [name, into(name)])]);
       const [condition, emptied] =
         target === undefined ? [] : [await empty(bucket, key), await store.get("storage_objects", objectId(bucket, key))];
-      // Directories on the way down have records too, though no objects.
-      const names = new Set([old]);
-      for (const { doc } of inside)
-        for (let name = doc["key"] as string; name.length > old.length; name = parentKey(name)) names.add(name);
-      const known = [...names];
+      const known = keysWithin(old, keys);
       const [records, others] = await Promise.all([
         store.getMany(
           "storage_files",
@@ -367,8 +354,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       count(bucket, directory.record.doc.key, 0, kept);
     },
     async rename(user, from, to) {
-      if (from.directory.from.fsid !== to.directory.from.fsid)
-        throw storageError("CrossShardRename", "that is another export: its keys are in other shards");
+      checkSameExport(from.directory.from.fsid, to.directory.from.fsid);
       const source = await find(from.directory, from.name);
       checkEntryChange(user, attributesOf(from.directory), attributesOf(source));
       checkEntryChange(user, attributesOf(to.directory));
@@ -376,8 +362,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       if (target?.record.id === source.record.id) return undefined;
       const kind = source.kind === "directory" ? "directory" : "file";
       const key = childKey(to.directory.record.doc.key, to.name, kind);
-      if (kind === "directory" && key.startsWith(source.record.doc.key))
-        throw fileError("EINVAL", "a directory does not go into itself");
+      checkOutside(source.record.doc.key, key);
       if (target?.kind === "directory") await empty(target.from.bucket, target.record.doc.key);
       const same = from.directory.record.id === to.directory.record.id;
       const directories = same ? [from.directory] : [from.directory, to.directory];

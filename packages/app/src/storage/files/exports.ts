@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ExportEntry, type FileCaller, type FileUser, fileError, squashUser } from "@seneschal/core/storage";
+import { type ExportEntry, exportAt, type FileCaller, type FileUser, fileError, squashUser } from "@seneschal/core/storage";
 import { inRanges } from "../../platform/index.ts";
 import type { ExportSettings } from "./settings.ts";
 
@@ -27,11 +27,12 @@ export function openExports(settings: readonly ExportSettings[]): Exports {
   const denied = () => fileError("EACCES", "nothing of that is exported to this client");
   return {
     byPath({ address }, path) {
-      const [from] = all
-        .filter((one) => `${path}/`.startsWith(`${one.path}/`) && one.admits(address))
-        .sort((a, b) => b.path.length - a.path.length);
-      if (from === undefined) throw denied();
-      return { from, names: path.slice(from.path.length).split("/").filter(Boolean) };
+      const found = exportAt(
+        all.filter((one) => one.admits(address)),
+        path,
+      );
+      if (found === undefined) throw denied();
+      return found;
     },
     byFsid({ address }, fsid) {
       const found = all.find((one) => one.fsid === fsid);

@@ -6,15 +6,16 @@ import {
   decodeHandle,
   encodeHandle,
   type FileAttributes,
-  type FileTime,
+  fileAttributes,
   fileError,
   handleShard,
+  type KnownFile,
   parentKey,
   shardAt,
   shardPoint,
 } from "@seneschal/core/storage";
 import { commit } from "../context.ts";
-import type { ObjectDoc } from "../documents.ts";
+import type { FileDoc, ObjectDoc } from "../documents.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { objectId } from "../objects/object-id.ts";
 import type { ObjectServices } from "../objects/services.ts";
@@ -43,43 +44,14 @@ export interface TreeEntry {
   readonly key: string;
 }
 
-/** What content was there when a client set the time of it. */
-export function contentMark({ modified_at, etag }: Pick<ObjectDoc, "modified_at" | "etag">): string {
-  return `${modified_at} ${etag}`;
-}
-
-/** Milliseconds as POSIX has them. */
-export function toFileTime(ms: number): FileTime {
-  return { seconds: Math.floor(ms / 1000), nanoseconds: (ms % 1000) * 1_000_000 };
+/** A file as the rules of its attributes know it. */
+export function knownFile({ kind, record, object }: Pick<FileNode, "kind" | "record" | "object">): KnownFile<FileDoc> {
+  return { kind, fileId: fileIdOf(record.doc), kept: record.doc, content: object?.doc };
 }
 
 /** The attributes of a file; `written`: what clients wrote to it since it was last made durable. */
-export function attributesOf(node: FileNode, written?: { readonly size: number; readonly modifiedAt: number }): FileAttributes {
-  const { from, kind, record, object } = node;
-  const { doc } = record;
-  const own = kind === "directory" ? from.directory_mode : kind === "symlink" ? 0o777 : from.file_mode;
-  const modifiedAt = written?.modifiedAt ?? (kind === "directory" ? doc.changed_at : (object?.doc.modified_at ?? 0));
-  const set =
-    doc.modified !== undefined &&
-    written === undefined &&
-    doc.modified.of === (object === undefined ? String(doc.changed_at) : contentMark(object.doc))
-      ? doc.modified.at
-      : undefined;
-  const time = ([seconds, nanoseconds]: readonly [number, number]): FileTime => ({ seconds, nanoseconds });
-  const modified = set === undefined ? toFileTime(modifiedAt) : time(set);
-  return {
-    kind,
-    mode: doc.mode ?? own,
-    links: kind === "directory" ? 2 : 1,
-    uid: doc.uid ?? from.uid,
-    gid: doc.gid ?? from.gid,
-    size: kind === "directory" ? 4096 : (written?.size ?? object?.doc.size ?? 0),
-    fsid: from.fsid,
-    fileId: fileIdOf(doc),
-    modified,
-    accessed: doc.accessed === undefined ? modified : time(doc.accessed),
-    changed: toFileTime(Math.max(doc.changed_at, modifiedAt)),
-  };
+export function attributesOf(node: FileNode, written?: Parameters<typeof fileAttributes>[2]): FileAttributes {
+  return fileAttributes(knownFile(node), node.from, written);
 }
 
 /** Files and directories over the keys of buckets. */

@@ -1,7 +1,12 @@
 import {
+  asFileFailure,
+  beginsWith,
   checkEntryChange,
   checkFileName,
+  checkResize,
   checkSettings,
+  checkTaken,
+  checkTransfer,
   decodeHandle,
   type FileAttributes,
   type FileCaller,
@@ -12,20 +17,17 @@ import {
   type FileUser,
   fileError,
   grantedAccess,
+  keptAfter,
   type MadeFile,
+  maxFileSize,
   mayAccess,
-  mayTransfer,
-  modeAfter,
-  type ObjectErrorCode,
   storageError,
-  storageErrorKind,
 } from "@seneschal/core/storage";
-import { type CodedError, isCoded } from "@seneschal/kernel";
+import { isCoded } from "@seneschal/kernel";
 import type { Authorisation, Background } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import { type DeviceSet, poolFill } from "../data/device-set.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
-import type { FileDoc, SetTime } from "../documents.ts";
 import { limitOf } from "../objects/bucket-quota.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { createTreeChanges } from "./change-tree.ts";
@@ -33,17 +35,16 @@ import { type Export, openExports, userOf } from "./exports.ts";
 import { fileIdOf, recordOfFile } from "./file-records.ts";
 import {
   attributesOf,
-  contentMark,
   createFileTree,
   directoryType,
   type FileNode,
+  knownFile,
   symlinkType,
   type TreeEntry,
-  toFileTime,
 } from "./file-tree.ts";
 import { createContentReader } from "./read-content.ts";
 import type { NfsConfig } from "./settings.ts";
-import { maxFileSize, storeChanged } from "./store-content.ts";
+import { storeChanged } from "./store-content.ts";
 import { createWriteBack } from "./write-back.ts";
 import { createWriteVerifiers } from "./write-verifiers.ts";
 
@@ -173,54 +174,24 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
   const settle = async (user: FileUser, node: FileNode, settings: FileSettings): Promise<void> => {
     const { mode, uid, gid, accessed, modified } = settings;
     if ([mode, uid, gid, accessed, modified].every((it) => it === undefined)) return;
-    const now = context.clock.now();
-    const at = (time: NonNullable<FileSettings["accessed"]>): SetTime => {
-      const { seconds, nanoseconds } = time === "now" ? toFileTime(now) : time;
-      return [seconds, nanoseconds];
-    };
     for (let attempt = 0; attempt < 50; attempt++) {
       const record = await recordOfFile(context, fileIdOf(node.record.doc));
       if (record === undefined) throw fileError("ESTALE", "the file is not there any more");
-      const { doc } = record;
-      const attributes = attributesOf({ ...node, record });
-      const changed_at = Math.max(now, doc.changed_at + 1);
-      const of = node.object === undefined ? String(changed_at) : contentMark(node.object.doc);
-      const owned = mode !== undefined || uid !== undefined || gid !== undefined;
-      const next: FileDoc = {
-        ...doc,
-        ...(owned && { mode: modeAfter(user, attributes, settings) }),
-        ...(uid !== undefined && { uid }),
-        ...(gid !== undefined && { gid }),
-        ...(accessed !== undefined && { accessed: at(accessed) }),
-        ...(modified !== undefined && { modified: { at: at(modified), of } }),
-        changed_at,
-      };
-      // The time of a directory stays what it was, whatever else of it is set.
-      const kept =
-        node.kind === "directory" && modified === undefined
-          ? { modified: { at: [attributes.modified.seconds, attributes.modified.nanoseconds] as const, of: String(changed_at) } }
-          : {};
-      const put = { coll: "storage_files", id: record.id, doc: { ...next, ...kept }, ifVersion: record.version };
+      const doc = keptAfter(user, knownFile({ ...node, record }), node.from, settings, context.clock.now());
+      const put = { coll: "storage_files", id: record.id, doc, ifVersion: record.version };
       if ((await commit(context.store, { puts: [put] })).ok) return;
     }
     throw storageError("ShardUnavailable", "too many change this file, try again");
   };
   /** Makes a file so many bytes long. */
   const resize = async (node: FileNode, size: number): Promise<void> => {
-    const { object, record } = node;
-    if (object === undefined) throw fileError("EISDIR", "a directory has no size to set");
-    if (node.kind !== "file") throw fileError("EINVAL", "that is no file");
-    if (size > maxFileSize) throw fileError("EFBIG", `a file has at most ${maxFileSize} bytes`);
+    const { record } = node;
+    checkResize(node.kind, size);
     await pending.flush(record.doc.file);
     const now = await tree.fileOf(fileIdOf(record.doc));
     if (now?.object === undefined) throw fileError("ESTALE", "the file is not there any more");
     const modifiedAt = Math.max(context.clock.now(), now.object.doc.modified_at + 1);
     await storeChanged(services, content, now.object, { end: 0, pages: new Map(), staged: new Map(), modifiedAt }, size);
-  };
-  /** What a new file begins with: who makes it owns it, in the directory's group where that is set so. */
-  const begun = (user: FileUser, directory: FileAttributes, { mode, gid }: FileSettings, fallback: number) => {
-    const inherited = (directory.mode & 0o2000) !== 0 ? directory.gid : user.gid;
-    return { mode: mode ?? fallback, uid: user.uid, gid: gid !== undefined && user.uid === 0 ? gid : inherited };
   };
   const makeIn = async (
     caller: FileCaller,
@@ -300,10 +271,8 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
     },
     async read(caller, handle, offset, count) {
       const { node, user } = await open(caller, handle);
-      if (node.object === undefined) throw fileError("EISDIR", "a directory has no bytes");
-      if (node.kind !== "file") throw fileError("EINVAL", "that is no file");
       const attributes = tell(node);
-      if (!mayTransfer(user, attributes, "read")) throw fileError("EACCES", "the file's mode does not allow it");
+      checkTransfer(user, attributes, "read");
       const to = Math.min(attributes.size, offset + count);
       const bytes = offset >= to ? new Uint8Array(0) : await pending.read(node, offset, to);
       return { bytes, end: to >= attributes.size, attributes };
@@ -352,10 +321,7 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
     write: (caller, handle, offset, bytes, stable) =>
       withFile(handle, async () => {
         const { node, user, before } = await openToChange(caller, handle);
-        if (node.kind === "directory") throw fileError("EISDIR", "a directory has no bytes");
-        if (node.kind !== "file") throw fileError("EINVAL", "that is no file");
-        if (!mayTransfer(user, before, "write")) throw fileError("EACCES", "the file's mode does not allow it");
-        if (offset + bytes.length > maxFileSize) throw fileError("EFBIG", `a file has at most ${maxFileSize} bytes`);
+        checkTransfer(user, before, "write", offset + bytes.length);
         const { file } = node.record.doc;
         const alone = pending.pending(node) === undefined;
         const take = () => pending.write(node, offset, bytes);
@@ -383,9 +349,7 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
         const found = await tree.find(node, name);
         const exclusive = creation.kind === "exclusive" ? Buffer.from(creation.verifier).toString("hex") : undefined;
         if (found !== undefined) {
-          const mine = exclusive !== undefined && found.record.doc.exclusive === exclusive;
-          if (creation.kind === "guarded" || found.kind !== "file" || (exclusive !== undefined && !mine))
-            throw fileError("EEXIST", "the name is taken");
+          checkTaken({ kind: found.kind, exclusive: found.record.doc.exclusive }, { kind: creation.kind, exclusive });
           if (creation.kind === "unchecked" && creation.settings.size !== undefined) {
             checkSettings(user, tell(found), { size: creation.settings.size });
             await locked(`file ${fileIdOf(found.record.doc)}`, () => resize(found, creation.settings.size as number));
@@ -399,7 +363,7 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
             kind: "file",
             type: "application/octet-stream",
             bytes: new Uint8Array(0),
-            doc: { ...begun(user, before, settings, node.from.file_mode), ...(exclusive !== undefined && { exclusive }) },
+            doc: { ...beginsWith(user, before, settings, node.from.file_mode), ...(exclusive !== undefined && { exclusive }) },
           }),
           settings,
         );
@@ -410,7 +374,7 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
           kind: "directory",
           type: directoryType,
           bytes: new Uint8Array(0),
-          doc: begun(user, before, settings, node.from.directory_mode),
+          doc: beginsWith(user, before, settings, node.from.directory_mode),
         })),
       ),
     symlink: (caller, handle, name, target, settings) =>
@@ -420,7 +384,7 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
           kind: "file",
           type: symlinkType,
           bytes: Buffer.from(target),
-          doc: begun(user, before, settings, 0o777),
+          doc: beginsWith(user, before, settings, 0o777),
         }));
       }),
     remove: (caller, handle, name) =>
@@ -467,15 +431,6 @@ function isSameTime(a: FileTime, b: FileTime): boolean {
   return a.seconds === b.seconds && a.nanoseconds === b.nanoseconds;
 }
 
-/** What objects refuse, as files do. */
-const objectErrors: Partial<Readonly<Record<ObjectErrorCode, Parameters<typeof fileError>[0]>>> = {
-  NoSuchBucket: "ESTALE",
-  KeyTooLongError: "ENAMETOOLONG",
-  InvalidArgument: "EINVAL",
-  InvalidRequest: "EACCES",
-  MethodNotAllowed: "ENOENT",
-};
-
 /** The service with failures of objects told as those of files. */
 function asFiles(files: FileService): FileService {
   const wrap = <A extends readonly unknown[], R>(work: (...args: A) => Promise<R>) => {
@@ -483,9 +438,7 @@ function asFiles(files: FileService): FileService {
       try {
         return await work(...args);
       } catch (error) {
-        if (!isCoded(error) || storageErrorKind(error) !== undefined) throw error;
-        const code = objectErrors[(error as CodedError).code as ObjectErrorCode];
-        throw code === undefined ? error : fileError(code, error.message);
+        throw asFileFailure(error);
       }
     };
   };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type ByteRange, fileError, storageError } from "@seneschal/core/storage";
+import { type ByteRange, checkResize, fileError, storageError } from "@seneschal/core/storage";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { Put } from "@seneschal/kernel/ports";
 import type { ChunkDoc, ChunkRef, ObjectDoc } from "../documents.ts";
@@ -14,8 +14,6 @@ import type { ContentReader, Extent } from "./read-content.ts";
 
 /** Bytes of a page, and of a chunk of a file that was written by pages. */
 export const pageBytes = 4 << 20;
-/** The most bytes of a file. */
-export const maxFileSize = 5 * 2 ** 30;
 
 /** What was written of a page; bytes outside of the ranges count for nothing. */
 interface PageContent {
@@ -74,7 +72,7 @@ export async function storeChanged(
   changes: Changes,
   size: number = Math.max(base.size, changes.end),
 ): Promise<ObjectDoc> {
-  if (size > maxFileSize) throw fileError("EFBIG", `a file has at most ${maxFileSize} bytes`);
+  checkResize("file", size);
   const { tenant, bucket, key } = base;
   const id = objectId(bucket, key);
   const kept = Math.min(base.size, size);

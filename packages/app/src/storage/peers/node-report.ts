@@ -1,4 +1,4 @@
-import type { EventQuery, GrpcMessage, StorageEvent, SystemDisk } from "@seneschal/core/storage";
+import type { EventQuery, GrpcMessage, NodeView, StorageEvent } from "@seneschal/core/storage";
 
 /** The six figures that every node reports. */
 export interface NodeFigures {
@@ -25,20 +25,6 @@ export interface ShardChanges {
   readonly deltas: number;
   readonly bytes: number;
   readonly objects: number;
-}
-
-/** What a node sees: what all of them see together is the cluster's health. */
-export interface NodeView {
-  readonly unreachable_nodes: readonly string[];
-  readonly key_manager_away: boolean;
-  /** Tenants whose own key service does not answer. */
-  readonly tenant_kms_away: readonly string[];
-  /** Places of its metadata that are damaged. */
-  readonly damage: readonly string[];
-  /** Steps of its background work whose last run failed. */
-  readonly failing_steps: readonly string[];
-  /** The disk that keeps its own directory, while it can be looked at. */
-  readonly system_disk: SystemDisk | undefined;
 }
 
 /** What a node says about itself. */

@@ -1,6 +1,12 @@
 import {
   type Alert,
+  type Announcement,
   activeAlerts,
+  announceFlags,
+  announceFollowing,
+  announceInlineThreshold,
+  announceNode,
+  announcePool,
   type CapacityForecast,
   type ClusterHealth,
   clusterHealth,
@@ -11,14 +17,17 @@ import {
   forecastCapacity,
   type HealthFacts,
   type History,
-  hasQuorum,
+  healthFacts,
+  lostAfter,
   type NodeStatus,
-  nextScrubAt,
+  type NodeView,
+  nodeStatus,
   type PoolFill,
-  type PoolState,
+  type PoolFilling,
   poolState,
+  roleIn,
   type Sample,
-  type Shard,
+  type SeenBy,
   type SmartReading,
   type SmartVerdict,
   smartVerdict,
@@ -33,7 +42,7 @@ import { type DeviceSet, poolFill } from "../data/device-set.ts";
 import type { ChunkRepair } from "../data/rebuild-chunk.ts";
 import type { KeyManager } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
-import type { NodeFigures, NodeView } from "../peers/node-report.ts";
+import type { NodeFigures } from "../peers/node-report.ts";
 import type { Peers, PeerView } from "../peers/open-peers.ts";
 
 /** One sample of the cluster. */
@@ -85,14 +94,8 @@ export interface Monitor {
   view(): NodeView;
   reading(device: string): SmartReading;
   flags(device: string): readonly string[];
-  pools(): readonly {
-    readonly id: string;
-    readonly state: PoolState;
-    readonly usedBytes: number;
-    readonly capacityBytes: number;
-    /** As of the last round; absent until enough was seen. */
-    readonly forecast?: CapacityForecast;
-  }[];
+  /** Forecasts as of the last round; absent until enough was seen. */
+  pools(): readonly PoolFilling[];
   nodeStatus(id: string): NodeStatus;
   peer(id: string): PeerView | undefined;
   /** Follows the log, and its own devices answer. */
@@ -103,11 +106,10 @@ export interface Monitor {
   sampledAt(): number;
 }
 
-/** Silent measurements in a row that make a device lost. */
-const lostAfter = 2;
-
 export function createMonitor(parts: MonitorParts): Monitor {
   const { context, cluster, devices, background, metrics } = { ...parts, metrics: parts.context.metrics };
+  const tell = ({ severity, category, message, details }: Announcement): void =>
+    context.emit(severity, category, message, details);
   const history = createHistory<ClusterSample>();
   /** What each pool held, for the forecasts. */
   const filling = createHistory<Sample & { readonly pools: Readonly<Record<string, PoolFill>> }>();
@@ -172,7 +174,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
   });
 
   /** What this node and those that answer see: all of them come to the same. */
-  const views = (): readonly (NodeView & { readonly node: string })[] =>
+  const views = (): readonly SeenBy[] =>
     Object.keys(cluster.state.nodes).flatMap((node) => {
       if (node === context.nodeId) return [{ node, ...view() }];
       const peer = parts.peers.reachable(node) ? parts.peers.view(node) : undefined;
@@ -184,47 +186,19 @@ export function createMonitor(parts: MonitorParts): Monitor {
     return parts.peers.view(node)?.report.devices.find((d) => d.device_id === device)?.flags ?? [];
   };
 
-  const nodeStatus: Monitor["nodeStatus"] = (id) => {
-    const node = cluster.state.nodes[id];
-    if (views().some((v) => v.unreachable_nodes.includes(id))) return "unreachable";
-    if (node?.state === "Draining") return "draining";
-    const own = Object.values(cluster.state.devices).filter((d) => d.node === id);
-    return own.some((d) => d.state !== "Healthy" && d.state !== "Removed") ? "degraded" : "healthy";
-  };
+  const statusOf: Monitor["nodeStatus"] = (id) => nodeStatus(cluster.state, views(), id);
 
-  const facts: Monitor["facts"] = () => {
-    const due = nextScrubAt(cluster.state.lastPeriodicScrubAt, cluster.state.tuning.scrub_interval_h);
-    const seen = views();
-    const overdue = cluster.state.lastPeriodicScrubAt === 0 ? 0 : Math.floor((context.clock.now() - due) / 3_600_000);
-    return {
-      nodes: Object.values(cluster.state.nodes)
-        .filter((n) => n.state !== "Evicted")
-        .map(({ id }) => ({ id, status: nodeStatus(id) })),
-      devices: Object.values(cluster.state.devices).map((d) => ({
-        id: d.id,
-        state: d.state,
-        flags: flagsOf(d.id, d.node),
-      })),
-      pools: pools().map((p) => ({
-        id: p.id,
-        state: p.state,
-        usedPercent: p.capacityBytes === 0 ? 100 : Math.round((100 * p.usedBytes) / p.capacityBytes),
-        ...(typeof p.forecast?.fullAt === "number" && {
-          hoursToFull: Math.max(0, (p.forecast.fullAt - context.clock.now()) / 3_600_000),
-        }),
-      })),
-      shardsWithoutQuorum: cluster.state.shards
-        .filter((s) => !cluster.status().available || !hasQuorum(s, parts.peers.reachable))
-        .map((s) => s.id),
-      keyManagerReachable: !seen.some((v) => v.key_manager_away),
-      unreachableTenantKms: new Set(seen.flatMap((v) => v.tenant_kms_away)).size,
-      damage: [...new Set(seen.flatMap((v) => v.damage))],
-      ...counts,
-      scrubOverdueHours: Math.max(0, overdue),
-      failingSteps: seen.flatMap(({ node, failing_steps }) => failing_steps.map((step) => ({ node, step }))),
-      systemDisks: seen.flatMap(({ node, system_disk }) => (system_disk === undefined ? [] : [{ node, ...system_disk }])),
-    };
-  };
+  const facts: Monitor["facts"] = () =>
+    healthFacts({
+      state: cluster.state,
+      seen: views(),
+      pools: pools(),
+      flagsOf,
+      available: cluster.status().available,
+      reachable: parts.peers.reachable,
+      counts,
+      now: context.clock.now(),
+    });
 
   const figures: Monitor["figures"] = () => ({
     raft_entries: cluster.status().entries,
@@ -279,14 +253,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
     ] as const)
       if (value === undefined) gauge.remove({ device: id });
       else gauge.set({ device: id }, value);
-    const flags = verdict.flags.join(",");
-    if (edges.observe(`flags/${id}`, flags) !== undefined)
-      context.emit(
-        flags === "" ? "info" : "warning",
-        "device",
-        flags === "" ? "device flags cleared" : `device flags: ${flags}`,
-        { device: id },
-      );
+    if (edges.observe(`flags/${id}`, verdict.flags.join(",")) !== undefined) tell(announceFlags(id, verdict.flags));
     if (verdict.action !== "evacuate" || (device.state !== "Healthy" && device.state !== "Degraded")) return;
     if (device.state === "Healthy")
       await cluster.propose(
@@ -314,22 +281,10 @@ export function createMonitor(parts: MonitorParts): Monitor {
       metrics.shardInlineThreshold.set({ shard: shard.id }, step.effective);
       if (edges.observe(`inline/${shard.id}`, step.reason) !== undefined)
         // Reported outside consensus as well: a full disk may be unable to write the log.
-        context.emit(
-          step.reason === "Normal" ? "info" : step.reason === "HardLimitBreached" ? "critical" : "warning",
-          "shard",
-          `inline threshold: ${step.reason}`,
-          { shard: shard.id, threshold: step.effective, system_disk_percent: Math.round(disk.percent) },
-        );
+        tell(announceInlineThreshold(shard.id, step, disk.percent));
       if (shard.leader === context.nodeId && step.value < shard.inlineThreshold)
         await cluster.propose({ kind: "shard.inline", id: shard.id, threshold: step.value, automatic: true }, nodeActor);
     }
-  };
-
-  /** A voter is a candidate while its shard has no leader that answers; who does not vote follows. */
-  const roleIn = (shard: Shard): "leader" | "follower" | "candidate" => {
-    const led = cluster.status().available && parts.peers.reachable(shard.leader);
-    if (shard.leader === context.nodeId && led) return "leader";
-    return led || !shard.voters.includes(context.nodeId) ? "follower" : "candidate";
   };
 
   /** The rest of the cluster, as far as it answers; false when the log or the metadata does not. */
@@ -345,12 +300,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
     } finally {
       metrics.viewLag.set({ view: "cluster" }, lagSeconds());
     }
-    if (caughtUp !== followed)
-      context.emit(
-        caughtUp ? "info" : "critical",
-        "raft",
-        caughtUp ? "the cluster's log is followed again" : "the cluster's log or metadata is out of reach: writes fail",
-      );
+    if (caughtUp !== followed) tell(announceFollowing(caughtUp));
     followed = caughtUp;
     return caughtUp;
   };
@@ -368,15 +318,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       for (const state of ["normal", "warning", "critical", "read_only", "full"] as const)
         metrics.poolState.set({ pool: pool.id, state }, state === pool.state ? 1 : 0);
       const before = edges.observe(`pool/${pool.id}`, pool.state)?.before;
-      if (before !== undefined)
-        context.emit(
-          pool.state === "normal" ? "info" : pool.state === "warning" ? "warning" : "critical",
-          "device",
-          `pool ${pool.id}: ${before} to ${pool.state}`,
-          {
-            pool: pool.id,
-          },
-        );
+      if (before !== undefined) tell(announcePool(pool.id, before, pool.state));
     }
     metrics.deviceState.reset();
     for (const device of Object.values(cluster.state.devices))
@@ -388,7 +330,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       metrics.shardDeltas.set({ shard: shard.id }, f.deltas);
       metrics.shardBytes.set({ shard: shard.id }, f.bytes);
       metrics.maintenanceMode.set({ shard: shard.id }, cluster.state.maintenance || shard.maintenance ? 1 : 0);
-      const role = roleIn(shard);
+      const role = roleIn(shard, context.nodeId, cluster.status().available && parts.peers.reachable(shard.leader));
       for (const state of ["leader", "follower", "candidate"] as const)
         metrics.raftState.set({ shard: shard.id, state }, state === role ? 1 : 0);
       const leader = edges.observe(`leader/${shard.id}`, shard.leader);
@@ -398,16 +340,10 @@ export function createMonitor(parts: MonitorParts): Monitor {
       }
     }
     for (const id of Object.keys(cluster.state.nodes)) {
-      const status = nodeStatus(id);
+      const status = statusOf(id);
       const before = edges.observe(`node/${id}`, status)?.before;
-      if (before === undefined) continue;
-      if (status === "unreachable" || before === "unreachable" || status === "draining")
-        context.emit(
-          status === "healthy" || status === "degraded" ? "info" : "warning",
-          "node",
-          `node ${id}: ${before} to ${status}`,
-          { node: id },
-        );
+      const told = before === undefined ? undefined : announceNode(id, before, status);
+      if (told !== undefined) tell(told);
     }
   };
 
@@ -415,7 +351,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
     history,
     facts,
     pools,
-    nodeStatus,
+    nodeStatus: statusOf,
     figures,
     view,
     peer: (id) => parts.peers.view(id),

@@ -5,7 +5,7 @@ import { fileError } from "./file-errors.ts";
 
 /** The most bytes of a name, and of a key. */
 export const maxNameBytes = 255;
-const maxKeyBytes = 1024;
+export const maxKeyBytes = 1024;
 
 /** True for what can be the name of a file. Segments of keys that cannot are not seen as files. */
 export function isFileName(name: string): boolean {
