@@ -1,11 +1,9 @@
 import { fileURLToPath } from "node:url";
 import {
-  experimental,
   type GrpcObject,
   loadPackageDefinition,
   Metadata,
   Server,
-  ServerCredentials,
   type ServerUnaryCall,
   type ServiceClientConstructor,
   type ServiceError,
@@ -16,6 +14,7 @@ import { loadSync } from "@grpc/proto-loader";
 import type { AdminServiceHandler, AdminServiceOptions, AdminServiceServer } from "@seneschal/contract/scheduler";
 import { checkOptions, isCoded, type JsonObject } from "@seneschal/kernel";
 import { encodeAsciiJson } from "@seneschal/kernel/log";
+import { isLoopback, listenGrpc } from "./listen-grpc.ts";
 
 /** Where the interface is written down. */
 const PROTO = fileURLToPath(new URL("../src/scheduler.proto", import.meta.url));
@@ -58,72 +57,32 @@ export function adminService(): ServiceClientConstructor {
 
 /** Serves the AdminService. Without TLS only on loopback: throws `TypeError` otherwise. */
 export async function serveAdminService(options: AdminServiceOptions): Promise<AdminServiceServer> {
-  checkOptions("options", options, { host: "string", port: "number", tls: "object?", handlers: "object" });
-  const { host, port, tls, handlers } = options;
-  if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
-    throw new TypeError("gRPC without TLS listens on loopback only");
+  checkOptions("options", options, {
+    host: "string",
+    port: "number",
+    tls: "object?",
+    proxyProtocol: "function?",
+    handlers: "object",
+  });
+  const { host, port, tls, proxyProtocol, handlers } = options;
+  if (tls === undefined && !isLoopback(host)) throw new TypeError("gRPC without TLS listens on loopback only");
   const server = new Server({ "grpc.max_receive_message_length": 1024 * 1024 });
   server.addService(
     adminService().service,
-    Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, unary(handler)])),
+    Object.fromEntries(
+      Object.entries(handlers).map(([name, handler]) => [name, unary(handler, (peer) => listener.hostOf(peer))]),
+    ),
   );
-  const identity = tls && serverIdentity(tls);
-  const credentials =
-    identity === undefined
-      ? ServerCredentials.createInsecure()
-      : experimental.createCertificateProviderServerCredentials(identity.provider, null, false);
-  const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, credentials, (error, at) =>
-      error === null ? resolve(at) : reject(refused(error, host, port)),
-    );
-  });
-  return {
-    port: bound,
-    setSecureContext: (next) => identity?.replace(next),
-    close: () =>
-      new Promise((resolve) => {
-        server.tryShutdown(() => resolve());
-        setTimeout(() => server.forceShutdown(), 2000).unref();
-      }),
-  };
-}
-
-/** What the server shows, in the form in which gRPC takes another one while it runs. */
-function serverIdentity(first: { readonly cert: string; readonly key: string }) {
-  type Provider = Parameters<typeof experimental.createCertificateProviderServerCredentials>[0];
-  type Listener = Parameters<Provider["addIdentityCertificateListener"]>[0];
-  const listeners = new Set<Listener>();
-  let current = first;
-  const tell = (listener: Listener): void =>
-    listener({ certificate: Buffer.from(current.cert), privateKey: Buffer.from(current.key) });
-  const provider: Provider = {
-    addCaCertificateListener: () => undefined,
-    removeCaCertificateListener: () => undefined,
-    addIdentityCertificateListener(listener) {
-      listeners.add(listener);
-      // gRPC listens to what its credentials say only after they have listened here.
-      queueMicrotask(() => tell(listener));
-    },
-    removeIdentityCertificateListener: (listener) => void listeners.delete(listener),
-  };
-  return {
-    provider,
-    replace(next: typeof first): void {
-      current = next;
-      for (const listener of listeners) tell(listener);
-    },
-  };
+  const listener = await listenGrpc(server, { host, port, ...(tls && { tls }), ...(proxyProtocol && { proxyProtocol }) });
+  return { port: listener.port, setSecureContext: listener.setSecureContext, close: listener.close };
 }
 
 type Message = Record<string, unknown>;
 
-function unary(handler: AdminServiceHandler) {
+function unary(handler: AdminServiceHandler, hostOf: (peer: string) => string) {
   return (call: ServerUnaryCall<Message, Message>, done: sendUnaryData<Message>): void => {
     const authorization = call.metadata.get("authorization")[0]?.toString();
-    const address = call
-      .getPeer()
-      .replace(/:\d+$/, "")
-      .replace(/^\[|\]$/g, "");
+    const address = hostOf(call.getPeer());
     handler({ authorization, address, request: call.request }).then(
       (reply) => done(null, present(reply)),
       (error: unknown) => done(failure(error)),
@@ -148,10 +107,4 @@ function failure(error: unknown): Partial<ServiceError> {
   // metadata is ASCII
   metadata.set("error-details", Buffer.from(encodeAsciiJson(error.details as JsonObject)).toString("latin1"));
   return { code: status[name], details: error.message, metadata };
-}
-
-/** As Node's own servers say it: grpc-js has the system's code in its text alone. */
-function refused(error: Error, address: string, port: number): Error {
-  const code = /\bE[A-Z]{4,}\b/.exec(error.message)?.[0];
-  return code === undefined ? error : Object.assign(error, { code, syscall: "listen", address, port });
 }

@@ -1,12 +1,9 @@
 import { once } from "node:events";
 import { createRequire } from "node:module";
-import { type AddressInfo, createServer as createPlainServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
-import { createServer as createTlsServer, type TLSSocket, Server as TlsServer } from "node:tls";
 import {
   Metadata,
   Server,
-  ServerCredentials,
   type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -29,6 +26,7 @@ import {
   grpcServices,
 } from "@seneschal/core/storage";
 import { CodedError, checkOptions } from "@seneschal/kernel";
+import { isLoopback, listenGrpc } from "./listen-grpc.ts";
 
 const core = dirname(createRequire(import.meta.url).resolve("@seneschal/core/package.json"));
 let loaded: ReturnType<typeof loadSync> | undefined;
@@ -44,13 +42,11 @@ function definitions(): ReturnType<typeof loadSync> {
 
 /** Bytes of one message; data pieces are at most 1 MiB, the rest is framing and names. */
 const MAX_MESSAGE_BYTES = (1 << 20) + 16_384;
-const REFUSED_MS = 5000;
-const HANDSHAKE_MS = 10_000;
 const IDLE_MS = 60_000;
 
 /**
- * Serves the data path. Client certificates are asked for and verified, but a bad one does not end the handshake: TLS has no
- * word for why, so the verdict goes to the handlers, which answer UNAUTHENTICATED; the connection is cut soon after.
+ * Serves the data path. Client certificates are asked for and verified, but a bad one does not end the handshake: the verdict goes to the
+ * handlers, which answer UNAUTHENTICATED; the connection is cut soon after.
  * Without TLS it listens on loopback only: throws `TypeError` otherwise.
  */
 export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer> {
@@ -61,27 +57,26 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
     handlers: "object",
     failure: "function",
     idleTimeoutMs: "number?",
+    proxyProtocol: "function?",
     onConnections: "function?",
     onTraffic: "function?",
     onConnectionError: "function?",
     onHandshakeError: "function?",
   });
-  const { host, port, tls } = options;
-  if (tls === undefined && !["127.0.0.1", "::1", "localhost"].includes(host))
-    throw new TypeError("the data path without TLS listens on loopback only");
-  const peers = new Map<string, GrpcPeer>();
-  const sockets = new Map<string, Socket>();
+  const { host, tls } = options;
+  if (tls === undefined && !isLoopback(host)) throw new TypeError("the data path without TLS listens on loopback only");
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_concurrent_streams": 100,
     "grpc.keepalive_time_ms": 60_000,
     "grpc.keepalive_timeout_ms": 20_000,
   });
+  // Nothing is called before it listens.
+  const peerOf: PeerOf = (peer) => listener.peerOf(peer);
   for (const name of grpcServices) {
     const handlers = options.handlers[name];
     if (handlers === undefined) continue;
     const service = definitions()[name] as ServiceDefinition;
-    const peerOf = (address: string): GrpcPeer => peers.get(address) ?? { address };
     const methods: UntypedServiceImplementation = {};
     for (const [method, { requestStream, responseStream }] of Object.entries(service)) {
       const handler = handlers[method];
@@ -89,99 +84,18 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
       methods[method] = requestStream
         ? receiving(handler, options, peerOf)
         : responseStream
-          ? sending(handler, options, peerOf, (address) => sockets.get(address)?.destroy())
+          ? sending(handler, options, peerOf, (peer) => listener.cut(peer))
           : unary(handler, options, peerOf);
     }
     server.addService(service, methods);
   }
 
-  let connections = 0;
-  const watch = (socket: Socket): void => {
-    options.onConnections?.(++connections);
-    socket.on("error", (error: NodeJS.ErrnoException) => options.onConnectionError?.(error.code ?? "error"));
-    socket.on("close", () => {
-      options.onTraffic?.({ received: socket.bytesRead, sent: socket.bytesWritten });
-      options.onConnections?.(--connections);
-    });
-  };
-  // TLS ends here and not inside gRPC: only so is the verdict on the certificate, and why, known to the calls.
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const accept = (socket: Socket, peer: GrpcPeer): void => {
-    peers.set(peer.address, peer);
-    sockets.set(peer.address, socket);
-    watch(socket);
-    socket.on("close", () => {
-      peers.delete(peer.address);
-      sockets.delete(peer.address);
-    });
-    injector.injectConnection(socket);
-  };
-  const listener =
-    tls === undefined
-      ? createPlainServer((socket) => accept(socket, { address: addressOf(socket) }))
-      : createTlsServer(
-          {
-            ...tls,
-            requestCert: true,
-            rejectUnauthorized: false,
-            minVersion: "TLSv1.2",
-            ALPNProtocols: ["h2"],
-            handshakeTimeout: HANDSHAKE_MS,
-          },
-          (socket) => {
-            const peer = tlsPeer(socket);
-            if (peer.certificate?.authorized !== true) {
-              const cut = setTimeout(() => socket.destroy(), REFUSED_MS).unref();
-              socket.on("close", () => clearTimeout(cut));
-            }
-            accept(socket, peer);
-          },
-        );
-  listener.maxConnections = 1024;
-  listener.on("tlsClientError", (error: Error, socket: TLSSocket) => {
-    options.onHandshakeError?.(error, addressOf(socket));
-    socket.destroy();
-  });
-  const open = new Set<Socket>();
-  listener.on("connection", (socket: Socket) => {
-    open.add(socket);
-    socket.on("error", () => socket.destroy());
-    socket.on("close", () => open.delete(socket));
-  });
-  listener.listen(port, host);
-  await once(listener, "listening");
+  const listener = await listenGrpc(server, options);
   return {
-    port: (listener.address() as AddressInfo).port,
-    setSecureContext(next) {
-      if (listener instanceof TlsServer) listener.setSecureContext({ ...next, minVersion: "TLSv1.2" });
-    },
-    async close() {
-      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
-      const force = setTimeout(() => {
-        server.forceShutdown();
-        for (const socket of open) socket.destroy();
-      }, 2000);
-      injector.drain(1000);
-      await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      injector.destroy();
-      for (const socket of open) socket.destroy();
-      await closed;
-      clearTimeout(force);
-    },
+    port: listener.port,
+    setSecureContext: listener.setSecureContext,
+    close: listener.close,
   };
-}
-
-function addressOf(socket: Socket): string {
-  return `${socket.remoteAddress ?? "unknown"}:${socket.remotePort ?? 0}`;
-}
-
-function tlsPeer(socket: TLSSocket): GrpcPeer {
-  const address = addressOf(socket);
-  const der = (socket.getPeerCertificate() as { readonly raw?: Uint8Array } | null)?.raw;
-  if (der === undefined) return { address };
-  // The declared type is Error, the value is OpenSSL's name of the reason.
-  const error = socket.authorizationError as unknown as string | undefined;
-  return { address, certificate: { der, authorized: socket.authorized, ...(error ? { error: String(error) } : {}) } };
 }
 
 type PeerOf = (address: string) => GrpcPeer;

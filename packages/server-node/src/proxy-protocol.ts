@@ -1,5 +1,4 @@
-import type { Server as HttpServer } from "node:http";
-import { isIP, type Socket } from "node:net";
+import { isIP, type Server, type Socket } from "node:net";
 import { checkArgument } from "@seneschal/contract";
 
 /** What the first bytes of a connection say of who is behind the balancer. */
@@ -82,19 +81,20 @@ export function addressOf(socket: Socket): string {
 
 /**
  * Has a server that does not listen yet read the PROXY protocol of the connections whose address `isProxy` names, and close those that do not
- * begin with it within `timeout` milliseconds. Of others nothing of the kind is read: what they send is HTTP or TLS. What it returns
+ * begin with it within `timeout` milliseconds. Of others nothing of the kind is read: what they send is the server's own protocol or TLS. What it returns
  * closes the connections that have not begun yet.
  */
-export function acceptProxies(server: HttpServer, isProxy: (address: string) => boolean, timeout: number): () => void {
+export function acceptProxies(server: Server, isProxy: (address: string) => boolean, timeout: number): () => void {
   checkArgument("server", server, "object");
   checkArgument("isProxy", isProxy, "function");
   checkArgument("timeout", timeout, "number");
-  const accept = server.listeners("connection") as ((this: HttpServer, socket: Socket) => void)[];
+  const accept = server.listeners("connection") as ((this: Server, socket: Socket) => void)[];
   /** By the address of the connection, which is what a TLS connection has in common with the one that it runs on. */
   const behind = new Map<string, string>();
   const waiting = new Set<Socket>();
   const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
-  server.on("secureConnection", (secured: Socket) => {
+  // Before whoever serves the connection asks.
+  server.prependListener("secureConnection", (secured: Socket) => {
     const address = behind.get(nameOf(secured));
     if (address !== undefined) told.set(secured, address);
   });

@@ -9,6 +9,7 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import { type NamedFile, namedFiles, openArchive, openAuthorisation, tryArchive } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
+import { servedAlone } from "./served-alone.ts";
 import { sealOf } from "./storage-settings.ts";
 
 /** Something that `serve` would refuse (`error`) or that its operator would regret (`warning`). */
@@ -47,7 +48,7 @@ export async function checkConfig(config: ProcessConfig, options: CheckOptions):
     checkTiers(config),
     ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config), checkSources(config)] : []),
   ]);
-  return [...findings.flat(), ...exposures(config), ...crowds(config), ...plainDestinations(config)];
+  return [...findings.flat(), ...exposures(config), ...crowds(config), ...alone(config), ...plainDestinations(config)];
 }
 
 /** Settings of services that are not started, and of ways to log in that are off, are read by nobody. */
@@ -419,6 +420,19 @@ function crowds({ services, ...config }: ProcessConfig): readonly Finding[] {
           ),
         ];
   });
+}
+
+/** Ports that get nothing of the processes in front. */
+function alone(config: ProcessConfig): readonly Finding[] {
+  return config.services.flatMap((service) =>
+    servedAlone(config, service).map((port) =>
+      warning(
+        `${service}.server.processes`,
+        `${port} is served by the one process that holds the store, whatever stands in front of it`,
+        "processes in front take the load of the HTTP API alone: without much of that, leave it at 0",
+      ),
+    ),
+  );
 }
 
 function codeOf(cause: unknown): string {

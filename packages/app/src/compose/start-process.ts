@@ -17,6 +17,7 @@ import {
   type ServiceDefinition,
   startService,
 } from "../platform/index.ts";
+import { dataPathSettings } from "../storage/grpc/data-path-settings.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck, freeSpace } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
@@ -24,6 +25,7 @@ import { needsRestart } from "./needs-restart.ts";
 import { openRates } from "./open-rates.ts";
 import { preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
+import { servedAlone } from "./served-alone.ts";
 
 /** A process with its services. */
 export interface RunningProcess {
@@ -111,6 +113,9 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       database,
       trustedCa,
     } = await parts[name](named(config, name, prepared), options, renewal);
+    const alone = servedAlone(config, name);
+    if (alone.length > 0)
+      log.warn({ setting: `${name}.server.processes`, ports: alone }, "these ports have no processes in front of them");
     let service: RunningService | undefined;
     const processes = (): ServerProcesses | undefined => service?.server.processes?.();
     service = await startService(definition, own, {
@@ -234,7 +239,6 @@ const parts: Readonly<
   storage: async ({ storage, data_dir }, { serveS3, serveNfs, serveGrpc }) => {
     if (serveS3 === undefined) throw new CodedError("config_invalid", "storage: this process was built without an S3 server");
     const { storageService } = await import("../storage/service.ts");
-    const { dataPathSettings } = await import("../storage/grpc/open-data-path.ts");
     // Admins of the cluster have certificates of the cluster's CA.
     const { ca } = dataPathSettings(storage.grpc, process.env);
     const { server, database } = storage;

@@ -34,6 +34,7 @@ export {
   authSettings,
   DEFAULT_INSTANCE,
   logSettings,
+  ranges,
   rateSettings,
   serverSettings,
   telemetrySettings,

@@ -4,7 +4,7 @@ import type { Logger } from "@seneschal/adapters/logging";
 import type { LocalRunner } from "@seneschal/adapters/runner";
 import { openWebhook } from "@seneschal/adapters/webhook";
 import type { AdminServiceServer, ServeAdminService } from "@seneschal/contract/scheduler";
-import type { Repeat, Background as Steps } from "../platform/index.ts";
+import { inRanges, type Repeat, type Background as Steps } from "../platform/index.ts";
 import { type AccountingLink, accountingLink } from "./budget/accounting.ts";
 import { budgetNotifications } from "./events/notify-budgets.ts";
 import type { SchedulerMetrics } from "./metrics.ts";
@@ -115,12 +115,13 @@ export function background(options: BackgroundOptions): Background {
     const { enabled, port } = config.grpc;
     const { serveAdminService } = options;
     if (!enabled || serveAdminService === undefined) return;
-    const { host } = config.server;
+    const { host, proxy_protocol: proxies } = config.server;
     const tls = await readRpcTls(config);
     const server = await serveAdminService({
       host,
       port,
       ...(tls === undefined ? {} : { tls }),
+      ...(proxies.length === 0 ? {} : { proxyProtocol: inRanges(proxies) }),
       handlers: adminHandlers(services, options.door),
     });
     stops.push(() => server.close());

@@ -1,6 +1,6 @@
 import { targetGuard } from "@seneschal/adapters/http";
 import { CodedError, checkArgument } from "@seneschal/kernel";
-import { dataPathSettings } from "./grpc/open-data-path.ts";
+import { dataPathSettings } from "./grpc/data-path-settings.ts";
 import { backupSettings } from "./jobs/open-backups.ts";
 import type { StorageConfig } from "./settings.ts";
 

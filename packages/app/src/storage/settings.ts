@@ -8,7 +8,7 @@ import {
   duration,
   etcdSettings,
   file,
-  isCidr,
+  ranges,
   rateSettings,
   secret,
   serverSettings,
@@ -62,7 +62,7 @@ export const storageSettings = z.strictObject({
       /** Takes signatures of Version 2 too, in header, URL and form: HMAC-SHA1 that covers no payload. */
       signature_v2: z.boolean().default(false),
       /** Balancers that speak the PROXY protocol before every connection, by address or CIDR range. */
-      proxy_protocol: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
+      proxy_protocol: ranges,
       /** How long logged requests to a bucket wait for others to lie in one object with them. */
       access_log_delay: duration("5m").refine((ms) => ms >= 1000 && ms <= 3_600_000, "expected 1s to 1h"),
       /** Open connections at a time. */
@@ -139,6 +139,8 @@ export const storageSettings = z.strictObject({
       insecure: z.boolean().default(false),
       /** How long a body may stand still, on its way in or out. */
       idle_timeout: duration("60s"),
+      /** Balancers of clients that speak the PROXY protocol before every connection; nodes reach each other without one. */
+      proxy_protocol: ranges,
     })
     .prefault({}),
   /** What the nodes of a cluster agree on, and how many they are. */

@@ -128,6 +128,41 @@ describe("a check of the configuration", () => {
       [{ gateway: { vault: { key_file: await file("short", "AAAA") } } }, "error", "gateway.vault.key_file", /32 bytes/],
       [{ gateway: { server: { host: "0.0.0.0" } } }, "warning", "gateway.server.host", /without TLS/],
       [{ gateway: { server: { processes: 64 } } }, "warning", "gateway.server.processes", /share \d+ cores/],
+      ...(
+        [
+          [
+            { services: ["storage"], storage: { server: { processes: 1 } } },
+            "storage",
+            /^storage\.s3 is served by the one process/,
+          ],
+          [
+            { services: ["storage"], storage: { server: { processes: 1 }, grpc: { insecure: true } } },
+            "storage",
+            /^storage\.grpc is served by/,
+          ],
+          [
+            {
+              services: ["storage"],
+              storage: {
+                server: { processes: 1 },
+                nfs: { exports: [{ path: "/a", tenant: "a", bucket: "a-b", clients: ["127.0.0.1"] }] },
+              },
+            },
+            "storage",
+            /^storage\.nfs is served by/,
+          ],
+          [
+            { services: ["scheduler"], scheduler: { server: { processes: 1 }, grpc: { enabled: true } } },
+            "scheduler",
+            /^scheduler\.grpc is served by/,
+          ],
+        ] as const
+      ).map(([settings, service, message]): [object, string, string, RegExp] => [
+        settings,
+        "warning",
+        `${service}.server.processes`,
+        message,
+      ]),
       [{ auth: { mtls: { enabled: true } } }, "warning", "auth.mtls.enabled", /TLS ports/],
       [{ gateway: { authorization_policy: "package" } }, "error", "gateway.authorization_policy", /does not compile/],
       [

@@ -1,11 +1,12 @@
 import { rm, writeFile } from "node:fs/promises";
-import { createConnection } from "node:net";
+import { type AddressInfo, createConnection, createServer } from "node:net";
 import { connect } from "node:tls";
-import { openObjectClient } from "@seneschal/adapters/grpc-storage";
+import { openDataChannel, openObjectClient } from "@seneschal/adapters/grpc-storage";
 import { openLogger } from "@seneschal/adapters/logging";
 import { serveGrpc } from "@seneschal/server-grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dataPathSettings, openNodePorts, readDataPathTls } from "../../src/storage/grpc/open-data-path.ts";
+import { dataPathSettings } from "../../src/storage/grpc/data-path-settings.ts";
+import { openNodePorts, readDataPathTls } from "../../src/storage/grpc/open-data-path.ts";
 import { storageSettings } from "../../src/storage/index.ts";
 import { type GrpcRig, openGrpcRig, refusal, storeCa } from "./grpc-rig.ts";
 import { storageAuthorisation } from "./rig.ts";
@@ -245,6 +246,36 @@ describe("configuration", () => {
     await Promise.all([secure, plain].flatMap((ports) => [ports?.data.close(), ports?.peers.close()]));
   });
 
+  test("behind a balancer that speaks the PROXY protocol, within mutual TLS: whom it names is who was refused; nodes need none", async () => {
+    const own = await grpc.ca.issue("CN=node,OU=store-server", { names: ["localhost"] });
+    const at = (name: string) => `${grpc.rig.directory}/behind-${name}`;
+    await Promise.all([writeFile(at("ca"), grpc.ca.pem), writeFile(at("cert"), own.cert), writeFile(at("key"), own.key)]);
+    const ports = await open({ ca: at("ca"), cert: at("cert"), key: at("key"), proxy_protocol: ["127.0.0.1"] });
+    const balancer = createServer((client) => {
+      const inner = createConnection(ports?.data.port ?? 0, "127.0.0.1");
+      inner.write("PROXY TCP4 192.0.2.7 192.0.2.1 56324 443\r\n");
+      client.on("error", () => inner.destroy()).pipe(inner);
+      inner.on("error", () => client.destroy()).pipe(client);
+    });
+    await new Promise<void>((resolve) => balancer.listen(0, "127.0.0.1", resolve));
+    const { port } = balancer.address() as AddressInfo;
+    const shown = async (subject: string) => ({ ca: grpc.ca.pem, ...(await grpc.ca.issue(subject)) });
+    const tenant = openObjectClient({ address: `localhost:${port}`, tls: await shown("CN=a,OU=tenant-alpha") });
+    const stranger = openObjectClient({ address: `localhost:${port}`, tls: await shown("CN=x,OU=tenant-behind") });
+    expect(await tenant.has({ ...object, tenant: "alpha" })).toBeUndefined();
+    expect(await refusal(stranger.has(object))).toMatchObject({ code: "AuthenticationFailed" });
+    const events = grpc.rig.node.events.query({ category: "security", since: 0, limit: 1000 });
+    expect(events.map(({ details }) => details["peer"])).toContain("192.0.2.7");
+    const peers = openDataChannel("seneschal.storage.v1.PeerService", {
+      address: `localhost:${ports?.peers.port}`,
+      tls: { ca: grpc.ca.pem, ...own },
+    });
+    expect(await peers.ask("Status", {})).toBeDefined();
+    for (const client of [tenant, stranger, peers]) client.close();
+    balancer.close();
+    await Promise.all([ports?.data.close(), ports?.peers.close()]);
+  });
+
   test("STORE_DATA_ADDR on a loopback address is reachable on that address only", async () => {
     const server = await open({ insecure: true }, { STORE_DATA_ADDR: "127.0.0.1:0" });
     const reach = (host: string) =>
@@ -267,7 +298,7 @@ describe("configuration", () => {
       STORE_KEY_PATH: "3",
       STORE_CRL_PATH: "4",
     };
-    const expected = { address: "[::1]:9", ca: "1", cert: "2", key: "3", crl: "4", idle_timeout: 60_000, insecure: false };
+    const expected = { address: "[::1]:9", ca: "1", cert: "2", key: "3", crl: "4", idle_timeout: 60_000, proxy_protocol: [], insecure: false };
     expect(settings({ ca: "x", cert: "x", key: "x", crl: "x" }, env)).toEqual(expected);
   });
 });

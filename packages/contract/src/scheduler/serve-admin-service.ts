@@ -22,6 +22,8 @@ export interface AdminServiceOptions {
   readonly port: number;
   /** PEM. Absent: plaintext, on loopback only. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** Whether the address of a connection is a balancer's that speaks the PROXY protocol; absent: none is. */
+  readonly proxyProtocol?: (address: string) => boolean;
   readonly handlers: AdminServiceHandlers;
 }
 

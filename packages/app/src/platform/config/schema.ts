@@ -7,6 +7,9 @@ import { secret } from "./secret.ts";
 /** What a service is called that was given no id, by the configuration or with its data. */
 export const DEFAULT_INSTANCE = "seneschal";
 
+/** Addresses and CIDR ranges; default none. */
+export const ranges = z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]);
+
 /** Settings of a listening service. Paths are files in PEM. */
 export function serverSettings(port: number) {
   return z
@@ -21,9 +24,9 @@ export function serverSettings(port: number) {
       /** Processes in front of this one that end TLS and read and write HTTP for it; 0: it does that itself. */
       processes: z.int().min(0).max(64).default(0),
       /** Addresses or CIDR ranges of reverse proxies whose `X-Forwarded-For` is believed. */
-      trusted_proxies: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
+      trusted_proxies: ranges,
       /** Addresses or CIDR ranges of balancers whose connections begin with a header of the PROXY protocol, which says where they come from. */
-      proxy_protocol: z.array(z.string().refine(isCidr, "expected an address or a CIDR range")).default([]),
+      proxy_protocol: ranges,
       tls_cert: file("certificate").optional(),
       tls_key: file("private key").optional(),
     })

@@ -2,26 +2,11 @@ import { X509Certificate } from "node:crypto";
 import { readText } from "@seneschal/adapters/files";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { GrpcServer, GrpcTls, ServeGrpc } from "@seneschal/core/storage";
-import type { Authorisation } from "../../platform/index.ts";
+import { type Authorisation, inRanges } from "../../platform/index.ts";
 import type { StorageNode } from "../node.ts";
-import type { StorageConfig } from "../settings.ts";
 import { parseDataAddress } from "./data-address.ts";
+import type { DataPathSettings } from "./data-path-settings.ts";
 import { openDataPort, openPeersPort } from "./open-grpc.ts";
-
-/** Where the data path listens and what it proves itself with; the environment wins over the file. */
-export type DataPathSettings = StorageConfig["grpc"];
-
-/** The settings with the environment's `STORE_DATA_ADDR`, `STORE_CA_PATH`, `STORE_CERT_PATH`, `STORE_KEY_PATH`, `STORE_CRL_PATH`. */
-export function dataPathSettings(
-  settings: DataPathSettings,
-  env: Readonly<Record<string, string | undefined>>,
-): DataPathSettings {
-  const ca = env["STORE_CA_PATH"] ?? settings.ca;
-  const cert = env["STORE_CERT_PATH"] ?? settings.cert;
-  const key = env["STORE_KEY_PATH"] ?? settings.key;
-  const crl = env["STORE_CRL_PATH"] ?? settings.crl;
-  return { ...settings, address: env["STORE_DATA_ADDR"] ?? settings.address, ca, cert, key, crl };
-}
 
 export interface NodePorts {
   readonly data: GrpcServer;
@@ -59,7 +44,7 @@ export async function openNodePorts(
   serveGrpc: ServeGrpc | undefined,
 ): Promise<NodePorts | undefined> {
   if (serveGrpc === undefined || (tls === undefined && !settings.insecure)) return undefined;
-  const { crl, idle_timeout: idleTimeoutMs } = settings;
+  const { crl, idle_timeout: idleTimeoutMs, proxy_protocol: proxies } = settings;
   const common = {
     node,
     authorisation,
@@ -69,7 +54,8 @@ export async function openNodePorts(
     ...(tls === undefined ? {} : { tls }),
     ...(crl === undefined ? {} : { crl }),
   };
-  const data = await openDataPort({ ...common, ...parseDataAddress(settings.address) });
+  const proxyProtocol = proxies.length === 0 ? {} : { proxyProtocol: inRanges(proxies) };
+  const data = await openDataPort({ ...common, ...proxyProtocol, ...parseDataAddress(settings.address) });
   try {
     return { data, peers: await openPeersPort({ ...common, ...parseDataAddress(settings.peerAddress) }) };
   } catch (error) {

@@ -35,6 +35,8 @@ export interface GrpcOptions {
   readonly maxObjectBytes?: number;
   /** How long a body may stand still, on its way in or out; default 60,000. */
   readonly idleTimeoutMs?: number | undefined;
+  /** Whether the address of a connection is a balancer's that speaks the PROXY protocol; absent: none is. */
+  readonly proxyProtocol?: (address: string) => boolean;
   readonly serveGrpc: ServeGrpc;
 }
 
@@ -105,6 +107,7 @@ function serve(
     handlers: { ...measured, "grpc.health.v1.Health": { Check: health } },
     failure: grpcFailure,
     ...(options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }),
+    ...(options.proxyProtocol === undefined ? {} : { proxyProtocol: options.proxyProtocol }),
     onConnections(open) {
       node.connections.set(transport, open);
       // HTTP/2 keeps one connection for all calls: open is active.

@@ -5,7 +5,7 @@ export type GrpcMessage = Readonly<Record<string, unknown>>;
 
 /** Who is at the other end: the certificate with the TLS layer's verdict, absent without TLS or without a certificate. */
 export interface GrpcPeer {
-  /** `host:port`. */
+  /** `host:port`; told by a balancer: the host alone. */
   readonly address: string;
   readonly certificate?: { readonly der: Uint8Array; readonly authorized: boolean; readonly error?: string };
 }
@@ -46,6 +46,8 @@ export interface GrpcServerOptions {
   readonly failure: (error: unknown) => GrpcFailure;
   /** How long a client may send nothing of a stream, or take nothing of one, milliseconds; default 60,000. */
   readonly idleTimeoutMs?: number;
+  /** Whether the address of a connection is a balancer's that speaks the PROXY protocol; absent: none is. */
+  readonly proxyProtocol?: (address: string) => boolean;
   /** Called with the connections that are open, whenever that changes. */
   readonly onConnections?: (open: number) => void;
   /** Called with the bytes of a connection that went. */
