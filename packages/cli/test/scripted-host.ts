@@ -6,6 +6,8 @@ export interface ScriptedHost extends Host {
   readonly errors: string[];
   /** What stood on the progress line, one after another; empty where it was cleared. */
   readonly shown: string[];
+  /** Milliseconds that an end was given. */
+  readonly deadlines: number[];
   /** The last line of output as JSON. */
   json(): Record<string, unknown>;
   /** What SIGHUP does to a process. */
@@ -23,12 +25,14 @@ export function scriptedHost(options: {
   const lines: string[] = [];
   const errors: string[] = [];
   const shown: string[] = [];
+  const deadlines: number[] = [];
   const hangups: (() => void)[] = [];
   const secrets = [...(options.secrets ?? [])];
   return {
     lines,
     errors,
     shown,
+    deadlines,
     env: options.env ?? {},
     cwd: options.cwd,
     out: (line) => void lines.push(line),
@@ -39,7 +43,7 @@ export function scriptedHost(options: {
     },
     askSecret: async () => secrets.shift() ?? "",
     interrupted: options.interrupted ?? new Promise(() => {}),
-    endWithin: () => undefined,
+    endWithin: (ms) => void deadlines.push(ms),
     onHangup: (callback) => void hangups.push(callback),
     hangup: () => {
       for (const callback of hangups) callback();

@@ -1,9 +1,10 @@
 import { openLogger } from "@seneschal/adapters/logging";
-import { startDev } from "@seneschal/app";
+import { type ProcessConfig, startDev } from "@seneschal/app";
 import { isOrganizationId } from "@seneschal/core/keys";
 import { CodedError } from "@seneschal/kernel";
 import { InvalidArgumentError, Option } from "commander";
 import { chooseServer, serveAdminService, serveByProcesses, serveGrpc, serveNfs, serveS3 } from "../choose-server.ts";
+import { endInTime, toldToEnd } from "../end-in-time.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -35,6 +36,8 @@ export const addDev: AddCommand = (program, { host, result }) => {
         const strange = organizations.find((id) => !isOrganizationId(id));
         if (strange !== undefined)
           throw new CodedError("usage", "an organisation id has 1 to 128 printable characters without /");
+        let config: ProcessConfig | undefined;
+        const signal = endInTime(host, log, () => config);
         const running = await startDev({
           dataDir,
           organizations,
@@ -48,7 +51,13 @@ export const addDev: AddCommand = (program, { host, result }) => {
           serveNfs,
           log,
           version,
-        });
+          signal,
+          change: (prepared) => {
+            config = { ...prepared, log: { ...prepared.log, level: options.log } };
+            return config;
+          },
+        }).catch(toldToEnd);
+        if (running === undefined) return;
         const { credentials, file } = running;
         const services = running.services.map(({ name, url }) => ({ name, url }));
         result(

@@ -3,6 +3,7 @@ import { openLogger } from "@seneschal/adapters/logging";
 import { type ProcessConfig, processSettings, startProcess, watchFiles } from "@seneschal/app";
 import { namedFiles } from "@seneschal/app/platform";
 import { chooseServer, serveAdminService, serveByProcesses, serveGrpc, serveNfs, serveS3 } from "../choose-server.ts";
+import { endInTime, toldToEnd } from "../end-in-time.ts";
 import { readConfig } from "../read-config.ts";
 import { version } from "../version.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -20,13 +21,7 @@ export const addServe: AddCommand = (program, { host, result }) => {
       const read = () => readConfig(host, { ...options, set: [...(options.set ?? []), ...chosen] });
       let config = await read();
       const log = openLogger({ level: config.log.level });
-      const ended = new AbortController();
-      void host.interrupted.then(() => {
-        ended.abort();
-        host.endWithin(longestEnd(config), (open) =>
-          log.error({ open }, "not everything could be closed in time: it is dropped"),
-        );
-      });
+      const signal = endInTime(host, log, () => config);
       let reloading = Promise.resolve();
       // A hangup must not end a process that still starts.
       let reload = (): Promise<void> => reloading;
@@ -40,13 +35,9 @@ export const addServe: AddCommand = (program, { host, result }) => {
         serveNfs,
         log,
         version,
-        signal: ended.signal,
+        signal,
         whenSealed: (sealed) => result({ sealed }, JSON.stringify({ sealed })),
-      }).catch((error: unknown) => {
-        // Told to end while it waited.
-        if ((error as { readonly name?: unknown }).name === "AbortError") return undefined;
-        throw error;
-      });
+      }).catch(toldToEnd);
       if (running === undefined) return;
       const takeIn = async (): Promise<void> => {
         try {
@@ -76,18 +67,6 @@ export const addServe: AddCommand = (program, { host, result }) => {
       await running.stop();
     });
 };
-
-/** What processes in front have beyond the grace of their requests, and what databases, vaults and receivers have to be closed. Milliseconds. */
-const [FRONTS_MS, CLOSING_MS] = [5000, 10_000];
-
-/** How long an end takes at most: services end one after another, and what they hold is closed behind that. */
-function longestEnd(config: ProcessConfig): number {
-  const each = config.services.map((name) => {
-    const { shutdown_timeout, processes } = config[name].server;
-    return shutdown_timeout + (processes === 0 ? 0 : FRONTS_MS);
-  });
-  return each.reduce((sum, ms) => sum + ms, CLOSING_MS);
-}
 
 /** The files of a configuration, and those that it names. */
 function filesOf(config: ProcessConfig, own: readonly string[]): readonly string[] {
