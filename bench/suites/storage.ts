@@ -103,6 +103,7 @@ async function openNode(directory: string) {
     authorisation: await openAuthorisation({ engine, service: "storage", source: undefined }),
     engine,
     log,
+    requests: { owner: () => undefined },
     serveS3,
   });
   return { node, store, keys, gateway };

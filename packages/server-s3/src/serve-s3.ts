@@ -243,7 +243,9 @@ async function handle(
     sendFailure(response, failed, error, { method, target, requestId, rest }, request);
     seen.sent ??= bytesTold(response, method);
   } finally {
-    options.onRequest?.({ operation, status: seen.status, seconds: (performance.now() - started) / 1000 });
+    const { status, requester: tenant = "" } = seen;
+    const seconds = (performance.now() - started) / 1000;
+    options.onRequest?.({ operation, status, seconds, ...(tenant !== "" && { tenant }) });
     // Logs are a service to buckets that hears of everything and holds up nothing: what they cannot be told is lost to them.
     const lost = (error: unknown) => options.onAccessLog?.({ bucket: seen.bucket, outcome: "dropped", records: 1, error });
     await logs.afterNoting(recordAccess(logs, objects, { request, headers }, seen).catch(lost));

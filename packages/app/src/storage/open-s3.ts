@@ -1,4 +1,5 @@
 import type { Logger } from "@seneschal/adapters/logging";
+import type { Metrics } from "@seneschal/adapters/metrics";
 import type { S3Server, S3Settings, ServeS3 } from "@seneschal/core/storage";
 import { checkOptions, isCoded } from "@seneschal/kernel";
 import type { PolicyEngine } from "@seneschal/kernel/ports";
@@ -17,6 +18,8 @@ export function openS3(options: {
   readonly authorisation: Authorisation;
   readonly engine: PolicyEngine;
   readonly log: Logger;
+  /** Counts requests by the tenants that have signed them. */
+  readonly requests: Pick<Metrics, "owner">;
   readonly serveS3: ServeS3;
 }): Promise<S3Server> {
   checkOptions("options", options, {
@@ -26,9 +29,10 @@ export function openS3(options: {
     authorisation: "object",
     engine: "object",
     log: "object",
+    requests: "object",
     serveS3: "function",
   });
-  const { settings, node, credentials, authorisation, engine, log, serveS3 } = options;
+  const { settings, node, credentials, authorisation, engine, log, requests, serveS3 } = options;
   const { context, connections } = node;
   const { metrics, clock, random } = context;
   const labels = { transport: "http" };
@@ -52,7 +56,8 @@ export function openS3(options: {
       ),
     clock,
     random,
-    onRequest({ operation, status, seconds }) {
+    onRequest({ operation, status, seconds, tenant }) {
+      if (tenant !== undefined) requests.owner(tenant, status);
       metrics.gatewayRequests.inc({ protocol: "s3", method: operation, status: String(status) });
       metrics.gatewayDuration.observe({ protocol: "s3", method: operation }, seconds);
     },

@@ -259,7 +259,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
         maxConnections: config.s3.max_connections,
         accessLogDelayMs: config.s3.access_log_delay,
       };
-      gateway = await openS3({ settings, node, credentials, authorisation, engine, log, serveS3 });
+      gateway = await openS3({ settings, node, credentials, authorisation, engine, log, requests: platform.metrics, serveS3 });
       const { background } = node;
       const deliver = gateway.deliverAccessLogs;
       logging = background.every("access logs", Math.min(config.s3.access_log_delay, 5000), () => deliver());

@@ -33,6 +33,7 @@ export function storageService(dataDir: string, servers: StorageServers) {
     settings: storageServiceSettings,
     info: storageInfo,
     livePath: "/health",
+    owner: "tenant",
     build: (config, platform) => build(config, platform, dataDir, servers),
   });
 }

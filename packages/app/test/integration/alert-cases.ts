@@ -20,6 +20,8 @@ const fast = (name: string, le: string, more = ""): Series => ({
 });
 const requests = (service: string, status: number) => `${service}_http_requests_total{status="${status}"}`;
 const scrubbed = (node: string) => `store_scrub_last_success_timestamp_seconds{job="storage",instance="${node}"}`;
+const replica = (name: string, state = "streaming") =>
+  `pg_stat_replication_pg_wal_lsn_diff{application_name="${name}",state="${state}"}`;
 const is = (series: string, bad: string, good: string): readonly [Series, Series] => [{ [series]: bad }, { [series]: good }];
 
 export const alertCases: Readonly<Record<string, AlertCase>> = {
@@ -226,6 +228,16 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   PostgresDeadlocks: [15, ...is("pg_stat_database_deadlocks", "0+1x15", "40x15")],
   PostgresNotDurable: [5, { pg_settings_fsync: "0x5", pg_settings_full_page_writes: "1x5" }, { pg_settings_fsync: "1x5" }],
   PostgresChecksumFailures: [5, ...is("pg_stat_database_checksum_failures", "0 0 1x5", "0x5")],
+  PostgresReplicaBehind: [
+    10,
+    { [replica("db_2")]: `${gib}x10` },
+    { [replica("db_2")]: `0+${2 ** 20}x10`, [replica("pg_basebackup", "backup")]: `${gib}x10` },
+  ],
+  PostgresReplicaLost: [
+    15,
+    { pg_up: "1x15", [replica("db_2")]: "0x3 stale" },
+    { pg_up: "1x15", [replica("db_2")]: "0x15", [replica("pg_basebackup", "backup")]: "0x3 stale" },
+  ],
 
   EtcdNoLeader: [5, ...is("etcd_server_has_leader", "0x5", "1x5")],
   EtcdMemberDown: [
@@ -260,5 +272,13 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 /** What one case of an alert does not show. */
 export const furtherCases: readonly (readonly [alert: string, ...AlertCase])[] = [
   // Two hours of the same loss are a line: what is left is gone within the day.
+  // One of two, whose place another takes on; and a server that has never had one.
+  [
+    "PostgresReplicaLost",
+    15,
+    { pg_up: "1x15", [replica("db_2")]: "0x15", [replica("db_3")]: "0x3 stale" },
+    { pg_up: "1x15", [replica("db_2")]: "0x2 stale", [replica("db_3")]: "_ _ _ 0x12" },
+  ],
+  ["PostgresReplicaLost", 15, { pg_up: "1x15", [replica("db_2", "catchup")]: "0x5 stale" }, { pg_up: "1x15" }],
   ["DiskFills", 240, ...is("storage_disk_free_bytes", `${90 * gib}-${gib / 8}x240`, `${90 * gib}-${gib / 64}x240`)],
 ];

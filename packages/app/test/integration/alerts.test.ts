@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { etcdInstalled, startEtcdCluster } from "../../../../tools/etcd-cluster.ts";
 import { ownAddress } from "../../../../tools/own-address.ts";
-import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
 import { alertRules, dashboardQueries, familiesOf, freshMetrics, metricsOf, ruleFiles } from "../compose/watched.ts";
 import { alertCases, furtherCases } from "./alert-cases.ts";
 
@@ -124,22 +124,28 @@ test.skipIf(!etcdInstalled())("etcd tells what its alerts and its dashboard ask,
 });
 
 test.skipIf(postgresBinaries() === undefined || exporter === undefined)(
-  "PostgreSQL tells what its alerts and its dashboard ask, and a fresh server raises nothing (skipped without postgres_exporter)",
+  "PostgreSQL with a replica tells what its alerts and its dashboard ask, and a fresh server raises nothing (skipped without postgres_exporter)",
   async () => {
     const postgres = await startPostgres();
+    const { host: primary, port: at } = postgres.address;
+    const copy = `pg_basebackup -h ${primary} -p ${at} -U seneschal -D "$PGDATA" -R -X stream --checkpoint=fast --no-sync`;
+    let replica: PostgresServer | undefined;
     let telling: ChildProcess | undefined;
     try {
+      replica = await startPostgres({}, copy);
       const { host, port } = await ownAddress();
       telling = spawn(exporter as string, [`--web.listen-address=${host}:${port}`], {
         env: { ...process.env, DATA_SOURCE_NAME: `${postgres.url}?sslmode=disable` },
         stdio: "ignore",
       });
       const told = async () => (await fetch(`http://${host}:${port}/metrics`)).text();
-      await vi.waitUntil(async () => /^pg_up(?:\{.*\})? 1$/m.test(await told().catch(() => "")), WAIT);
+      const streams = /^pg_stat_replication_pg_wal_lsn_diff\{.*state="streaming".*\} \d/m;
+      await vi.waitUntil(async () => streams.test(await told().catch(() => "")), WAIT);
       const text = await told();
       expectTold(text, /^pg_/, "postgres");
     } finally {
       telling?.kill();
+      await replica?.destroy();
       await postgres.destroy();
     }
   },

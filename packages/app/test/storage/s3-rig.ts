@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { type Logger, openLogger } from "@seneschal/adapters/logging";
+import { type Metrics, openMetrics } from "@seneschal/adapters/metrics";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import type { S3Server, S3Settings } from "@seneschal/core/storage";
 import type { PolicyEngine } from "@seneschal/kernel/ports";
@@ -16,6 +17,7 @@ export interface S3Rig {
   readonly rig: Rig;
   readonly gateway: S3Server;
   readonly credentials: Credentials;
+  readonly metrics: Metrics;
   readonly keys: { readonly access_key: string; readonly secret_key: string };
   client(keys?: { readonly access_key: string; readonly secret_key: string }): S3Client;
   dispose(): Promise<void>;
@@ -30,12 +32,16 @@ export async function openS3Rig(
     readonly engine?: PolicyEngine;
     readonly gateway?: Partial<S3Settings>;
     readonly log?: Logger;
+    /** Tenants whose requests have a series of their own. */
+    readonly most?: number;
   },
 ): Promise<S3Rig> {
   const rig = options?.rig ?? (await openRig(options));
   rig.clock.set(Date.now());
   const credentials = createCredentials(rig.node.context, rig.vault);
   const keys = await credentials.create("alpha", operator);
+  const owners = { kind: "tenant", named: [], most: options?.most ?? 50 } as const;
+  const metrics = openMetrics({ prefix: "storage", version: "test", owners });
   const gateway = await openS3({
     settings: { host: "127.0.0.1", port: 0, ...options?.gateway },
     node: rig.node,
@@ -43,6 +49,7 @@ export async function openS3Rig(
     authorisation: await storageAuthorisation(options?.policy),
     engine: options?.engine ?? embeddedPolicyEngine({ budgets: { milliseconds: patience } }),
     log: options?.log ?? openLogger({ level: "silent" }),
+    requests: metrics,
     serveS3,
   });
   const clients: S3Client[] = [];
@@ -50,6 +57,7 @@ export async function openS3Rig(
     rig,
     gateway,
     credentials,
+    metrics,
     keys,
     client(own = keys) {
       const client = new sdk.S3Client({

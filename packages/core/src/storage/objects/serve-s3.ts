@@ -78,8 +78,13 @@ export interface S3ServerOptions extends S3Settings {
   ) => Promise<{ readonly allowed: true } | { readonly allowed: false; readonly reason: string }>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called for every request that is answered; `operation` as S3 calls it. */
-  readonly onRequest?: (request: { readonly operation: string; readonly status: number; readonly seconds: number }) => void;
+  /** Called for every request that is answered; `operation` as S3 calls it. `tenant`: who has signed it, where somebody has. */
+  readonly onRequest?: (request: {
+    readonly operation: string;
+    readonly status: number;
+    readonly seconds: number;
+    readonly tenant?: string;
+  }) => void;
   /** A signature, a key or a policy refused a request; `reason` is its code. */
   readonly onRefusal?: (reason: string) => void;
   /** So many requests were written to a log object, or given up, or could not be written this time. `error`: why not. */
