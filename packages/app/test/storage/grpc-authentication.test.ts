@@ -298,7 +298,16 @@ describe("configuration", () => {
       STORE_KEY_PATH: "3",
       STORE_CRL_PATH: "4",
     };
-    const expected = { address: "[::1]:9", ca: "1", cert: "2", key: "3", crl: "4", idle_timeout: 60_000, proxy_protocol: [], insecure: false };
+    const expected = {
+      address: "[::1]:9",
+      ca: "1",
+      cert: "2",
+      key: "3",
+      crl: "4",
+      idle_timeout: 60_000,
+      proxy_protocol: [],
+      insecure: false,
+    };
     expect(settings({ ca: "x", cert: "x", key: "x", crl: "x" }, env)).toEqual(expected);
   });
 });
