@@ -25,7 +25,7 @@ const bounds = [
   "packages/app/src/platform/phases.ts",
   "packages/app/src/storage/data/memory-budget.ts",
   "packages/cli/src/process-host.ts",
-  "packages/server-grpc/src/scheduler-server.ts",
+  "packages/server-grpc/src/listen-grpc.ts",
   "packages/server-grpc/src/storage-server.ts",
   "packages/server-s3/src/serve-s3.ts",
   "packages/adapters/src/replicas/open-s3-replicas.ts",
