@@ -1,3 +1,4 @@
+export type { Recognised } from "./classification/asked-recognisers.ts";
 export { boundedPattern } from "./classification/bounded-pattern.ts";
 export {
   type ClassificationResult,
@@ -23,6 +24,7 @@ export { type ConfiguredRecogniser, configuredRecogniser } from "./classificatio
 export { CsvSplitter } from "./classification/csv.ts";
 export { type CsvDialect, type CsvHeader, csvDialect, csvHeader, laterName, tellsDialect } from "./classification/csv-table.ts";
 export type { Evidence } from "./classification/evidence.ts";
+export { heard, type Unheard, withHeard } from "./classification/heard.ts";
 export { LEXICON, type LexiconTerm, Surroundings, termOf } from "./classification/lexicon.ts";
 export { mergedResource } from "./classification/merged-resource.ts";
 export { wordsOf } from "./classification/names/words-of.ts";

@@ -4,15 +4,28 @@ import type {
   ColumnSample,
   EnforcementTask,
   QueryTask,
+  Recognised,
   RedactionTask,
   SqlQuestion,
   SqlReading,
+  Unheard,
 } from "@seneschal/governance";
 import type { CodedError } from "@seneschal/kernel";
+import type { EntitySpan } from "@seneschal/kernel/ports";
 
 /** Tasks travel as JSON: for small ones that takes half the time of a structured clone. Throws what `JSON.stringify` does. */
-export function writeTask({ query, context, tables }: ClassificationTask): string {
-  return JSON.stringify(tables === undefined ? { query, context } : { query, context, tables: [...tables] });
+export function writeTask({ query, context, tables }: ClassificationTask, recognised?: Recognised): string {
+  return JSON.stringify({
+    query,
+    context,
+    ...(tables === undefined ? {} : { tables: [...tables] }),
+    ...writtenRecognised(recognised),
+  });
+}
+
+/** What a recogniser said travels beside each task that searches texts. */
+function writtenRecognised(recognised: Recognised | undefined): object {
+  return recognised === undefined ? {} : { recognised: { entities: recognised.entities, said: [...recognised.said] } };
 }
 
 /** A question about SQL travels as `{ sql }`. */
@@ -21,8 +34,8 @@ export function writeQuestion(sql: SqlQuestion): string {
 }
 
 /** A text to redact travels as `{ redact }`. */
-export function writeRedaction(redact: RedactionTask): string {
-  return JSON.stringify({ redact });
+export function writeRedaction(redact: RedactionTask, recognised?: Recognised): string {
+  return JSON.stringify({ redact, ...writtenRecognised(recognised) });
 }
 
 /** A query to read or to carry obligations out in travels as `{ enforce }`. */
@@ -31,8 +44,11 @@ export function writeEnforcement(enforce: QueryTask | EnforcementTask): string {
 }
 
 /** A column to classify travels as `{ column }`. */
-export function writeColumn(column: Pick<ColumnSample, "name" | "path" | "about" | "values" | "unread">): string {
-  return JSON.stringify({ column });
+export function writeColumn(
+  column: Pick<ColumnSample, "name" | "path" | "about" | "values" | "unread">,
+  recognised?: Recognised,
+): string {
+  return JSON.stringify({ column, ...writtenRecognised(recognised) });
 }
 
 type Wrapped =
@@ -41,22 +57,30 @@ type Wrapped =
   | { readonly column: ColumnSample }
   | { readonly enforce: QueryTask | EnforcementTask };
 
+interface Told {
+  readonly recognised?: Recognised;
+}
+
 /** The task or the question of a message. */
-export function readTask(message: string): ClassificationTask | Wrapped {
-  type Written = Omit<ClassificationTask, "tables"> & { readonly tables?: Iterable<readonly [string, object]> };
-  const task = JSON.parse(message) as Written | Wrapped;
-  if ("sql" in task || "redact" in task || "enforce" in task || "column" in task) return task;
-  const { query, context, tables } = task;
-  return tables === undefined ? { query, context } : { query, context, tables: new Map(tables) };
+export function readTask(message: string): (ClassificationTask | Wrapped) & Told {
+  type Entries<Value> = Iterable<readonly [string, Value]>;
+  type Written = (Omit<ClassificationTask, "tables"> & { readonly tables?: Entries<object> }) | Wrapped;
+  const { recognised, ...task } = JSON.parse(message) as Written & {
+    readonly recognised?: { readonly entities: readonly string[]; readonly said: Entries<readonly EntitySpan[]> };
+  };
+  const told = recognised === undefined ? {} : { recognised: { ...recognised, said: new Map(recognised.said) } };
+  if (!("query" in task)) return { ...task, ...told };
+  const { tables, ...rest } = task;
+  return { ...rest, ...told, ...(tables === undefined ? {} : { tables: new Map(tables) }) };
 }
 
 /** What a thread answers to a task. */
-export function writeAnswer(answer: ClassificationAnswer | SqlReading | null): string {
+export function writeAnswer(answer: ClassificationAnswer | Unheard | SqlReading | null): string {
   return JSON.stringify(answer);
 }
 
 /** The answer of a message. */
-export function readAnswer<Answer extends ClassificationAnswer | SqlReading | null>(message: string): Answer {
+export function readAnswer<Answer extends ClassificationAnswer | Unheard | SqlReading | null>(message: string): Answer {
   return JSON.parse(message) as Answer;
 }
 

@@ -5,6 +5,7 @@ import {
   type ConfiguredRecogniser,
   type Enforcement,
   governanceError,
+  heard,
   type QueryReads,
   type Redacted,
   type Redactor,
@@ -13,10 +14,11 @@ import {
   type SqlReading,
   type TaskClassifier,
   type TierPolicy,
+  type Unheard,
   unreadable,
 } from "@seneschal/governance";
 import { CodedError, checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
-import type { WorkerPoolState } from "@seneschal/kernel/ports";
+import type { EntityRecogniser, WorkerPoolState } from "@seneschal/kernel/ports";
 import { openWorkerPool } from "../worker-pool/index.ts";
 import { type Refusal, readAnswer, writeColumn, writeEnforcement, writeQuestion, writeRedaction, writeTask } from "./messages.ts";
 
@@ -47,7 +49,7 @@ const UNREAD = "the query could not be read";
 
 /**
  * Classifies and redacts, and reads and rewrites SQL, in worker threads, so that a long text keeps nobody else waiting. A text that takes longer than the deadline is answered as {@link unreadable}: the highest tier,
- * with the reason. What fails otherwise is rejected with `classification_failed`, what is beyond its owner's budget with `service_unavailable`.
+ * with the reason. With a `recogniser` each text is searched with what it says, and it rejects as the recogniser does. What fails otherwise is rejected with `classification_failed`, what is beyond its owner's budget with `service_unavailable`.
  *
  * @example
  * ```ts
@@ -59,7 +61,11 @@ const UNREAD = "the query could not be read";
  * await threads.close();
  * ```
  */
-export function openClassifierThreads(options: ClassifierThreadsOptions, settings: ClassifierSettings): ClassifierThreads {
+export function openClassifierThreads(
+  options: ClassifierThreadsOptions,
+  settings: ClassifierSettings,
+  recogniser?: EntityRecogniser,
+): ClassifierThreads {
   checkOptions("options", options, { threads: "number", deadline: "number?", waitingPerOwner: "number?" });
   checkArgument("settings", settings, "object");
   const { threads, deadline = 3000, waitingPerOwner = 256 } = options;
@@ -87,18 +93,24 @@ export function openClassifierThreads(options: ClassifierThreadsOptions, setting
   return {
     async answer(task, owner) {
       try {
-        return readAnswer<ClassificationAnswer>(await pool.run(writeTask(task), owner));
+        return await heard<ClassificationAnswer>(recogniser, owner, async (recognised) =>
+          readAnswer<ClassificationAnswer | Unheard>(await pool.run(writeTask(task, recognised), owner)),
+        );
       } catch (error) {
-        if (isCoded(error, "service_unavailable")) throw error;
+        if (isCoded(error, "service_unavailable", "classification_failed")) throw error;
         if (isCoded(error, "deadline_exceeded")) return { result: unreadable(settings.policy, "reading it takes too long") };
         throw governanceError("classification_failed", "the text could not be classified", {}, error);
       }
     },
     async classifyColumn(column, owner) {
       try {
-        return JSON.parse(await pool.run(writeColumn(column), owner)) as ColumnReport;
+        return await heard<ColumnReport>(
+          recogniser,
+          owner,
+          async (recognised) => JSON.parse(await pool.run(writeColumn(column, recognised), owner)) as ColumnReport | Unheard,
+        );
       } catch (error) {
-        if (isCoded(error, "service_unavailable")) throw error;
+        if (isCoded(error, "service_unavailable", "classification_failed")) throw error;
         if (isCoded(error, "deadline_exceeded"))
           return { column: "(name withheld)", ...unreadable(settings.policy, "reading it takes too long") };
         throw governanceError("classification_failed", "the column could not be classified", {}, error);
@@ -113,7 +125,10 @@ export function openClassifierThreads(options: ClassifierThreadsOptions, setting
         throw governanceError("classification_failed", "the SQL could not be read", {}, error);
       }
     },
-    redact: async (task, owner) => done<Redacted>(writeRedaction(task), owner, "the text could not be redacted"),
+    redact: (task, owner) =>
+      heard<Redacted>(recogniser, owner, (recognised) =>
+        done<Redacted | Unheard>(writeRedaction(task, recognised), owner, "the text could not be redacted"),
+      ),
     async reads(task, owner) {
       checkArgument("task", task, "object");
       const { sql, dialect } = task;

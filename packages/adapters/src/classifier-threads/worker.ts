@@ -6,6 +6,7 @@ import {
   enforceTask,
   readLineageSql,
   redactTask,
+  withHeard,
 } from "@seneschal/governance";
 import { isCoded } from "@seneschal/kernel";
 import { nodeCrypto } from "../node-crypto/index.ts";
@@ -17,21 +18,23 @@ import type { ClassifierSettings } from "./open-classifier-threads.ts";
 
 const { policy, recognisers, sql } = workerSettings<ClassifierSettings>();
 const parser = sql ? await openSqlParser() : undefined;
-const options = {
-  policy,
-  recognisers: [...DEFAULT_RECOGNISERS, ...recognisers.flatMap((configured) => configuredRecogniser(configured) ?? [])],
-  ...(parser === undefined ? {} : { sql: parser }),
-};
+const all = [...DEFAULT_RECOGNISERS, ...recognisers.flatMap((configured) => configuredRecogniser(configured) ?? [])];
+const options = { policy, ...(parser === undefined ? {} : { sql: parser }) };
 
-const redaction = { policy, recognisers: options.recognisers, crypto: nodeCrypto, random: systemRandom };
+const redaction = { policy, crypto: nodeCrypto, random: systemRandom };
 
 serveTasks((message: string) => {
   const task = readTask(message);
+  const { recognised } = task;
   if ("sql" in task) return writeAnswer(parser === undefined ? null : readLineageSql(parser, task.sql));
-  if ("redact" in task) return answered(() => redactTask(task.redact, redaction));
+  if ("redact" in task)
+    return answered(() =>
+      withHeard(recognised, all, (recognisers) => redactTask(task.redact, Object.assign({ recognisers }, redaction))),
+    );
   if ("enforce" in task) return answered(() => enforceTask(parser, task.enforce));
-  if ("column" in task) return JSON.stringify(classifyColumnValues(task.column, policy, options.recognisers));
-  return writeAnswer(classifyTask(task, options));
+  if ("column" in task)
+    return JSON.stringify(withHeard(recognised, all, (recognisers) => classifyColumnValues(task.column, policy, recognisers)));
+  return writeAnswer(withHeard(recognised, all, (recognisers) => classifyTask(task, { ...options, recognisers })));
 });
 
 /** What is wrong with the caller's text is an answer; anything else is a failure of the thread's. */

@@ -46,7 +46,7 @@ export async function checkConfig(config: ProcessConfig, options: CheckOptions):
     checkPlaces(config),
     checkPolicies(config),
     checkTiers(config),
-    ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config), checkSources(config)] : []),
+    ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config), checkSources(config), checkRecogniser(config)] : []),
   ]);
   return [...findings.flat(), ...exposures(config), ...crowds(config), ...alone(config), ...plainDestinations(config)];
 }
@@ -246,6 +246,28 @@ async function checkSources({ services, governance }: ProcessConfig): Promise<re
     }),
   );
   return found.flat();
+}
+
+/** The model that texts are read with is asked about one. */
+async function checkRecogniser({ services, governance }: ProcessConfig): Promise<readonly Finding[]> {
+  const { recogniser: settings } = governance.classification;
+  if (!services.includes("governance") || settings === undefined) return [];
+  const { askRecogniser, openRecogniser } = await import("../governance/index.ts");
+  const setting = "governance.classification.recogniser";
+  try {
+    const recogniser = await openRecogniser(settings);
+    try {
+      await askRecogniser(recogniser);
+    } finally {
+      await recogniser.close();
+    }
+    return [];
+  } catch (cause) {
+    const message = isCoded(cause) ? cause.message : `it cannot be opened: ${codeOf(cause)}`;
+    return isCoded(cause, "service_unavailable")
+      ? [warning(setting, message, "start it, or mend its address; until then nothing is classified or redacted")]
+      : [error(setting, message, "mend what it names; serve does not start with it")];
+  }
 }
 
 async function canWrite(directory: string): Promise<boolean> {

@@ -3,11 +3,13 @@ import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import {
   type ColumnClassifier,
-  classifierInThread,
   classifyColumnValues,
+  classifyTask,
   configuredRecogniser,
   DEFAULT_RECOGNISERS,
   enforceTask,
+  heard,
+  type Recogniser,
   type Redactor,
   readLineageSql,
   redactTask,
@@ -16,8 +18,10 @@ import {
   type SqlReader,
   type TaskClassifier,
   type TierPolicy,
+  withHeard,
 } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
+import type { EntityRecogniser } from "@seneschal/kernel/ports";
 import type { GovernanceConfig } from "./settings.ts";
 
 /**
@@ -28,6 +32,7 @@ export function openClassifier(
   { threads, deadline, recognisers }: GovernanceConfig["classification"],
   policy: TierPolicy,
   sql: SqlParser | undefined,
+  recogniser: EntityRecogniser | undefined,
 ): TaskClassifier & ColumnClassifier & SqlReader & SqlEnforcer & Redactor & Partial<Pick<ClassifierThreads, "state">> {
   const configured = recognisers.map((recogniser, i) => {
     const built = configuredRecogniser(recogniser);
@@ -38,14 +43,20 @@ export function openClassifier(
       );
     return built;
   });
-  if (threads > 0) return openClassifierThreads({ threads, deadline }, { policy, recognisers, sql: sql !== undefined });
+  if (threads > 0)
+    return openClassifierThreads({ threads, deadline }, { policy, recognisers, sql: sql !== undefined }, recogniser);
   const all = [...DEFAULT_RECOGNISERS, ...configured];
+  const options = { policy, ...(sql === undefined ? {} : { sql }) };
+  const searched = <Done extends object>(owner: string, work: (recognisers: readonly Recogniser[]) => Done): Promise<Done> =>
+    heard<Done>(recogniser, owner, async (recognised) => withHeard(recognised, all, work));
   return {
-    ...classifierInThread({ policy, recognisers: all, ...(sql === undefined ? {} : { sql }) }),
-    classifyColumn: async (column) => classifyColumnValues(column, policy, all),
+    answer: (task, owner) => searched(owner, (recognisers) => classifyTask(task, { ...options, recognisers })),
+    classifyColumn: (column, owner) => searched(owner, (recognisers) => classifyColumnValues(column, policy, recognisers)),
     readSql: async (question) => (sql === undefined ? null : readLineageSql(sql, question)),
     reads: async (task) => enforceTask(sql, { sql: task.sql, dialect: task.dialect }),
     enforce: async (task) => enforceTask(sql, task),
-    redact: async (task) => redactTask(task, { policy, recognisers: all, crypto: nodeCrypto, random: systemRandom }),
+    redact: (task, owner) =>
+      searched(owner, (recognisers) => redactTask(task, { policy, recognisers, crypto: nodeCrypto, random: systemRandom })),
+    close: async () => undefined,
   };
 }

@@ -11,6 +11,7 @@ import type {
   Clock,
   CompiledPolicy,
   DocumentStore,
+  EntityRecogniser,
   PolicyEngine,
   PolicySource,
   Random,
@@ -53,6 +54,7 @@ import { sourceHandlers } from "./handlers/sources.ts";
 import { openModels } from "./models/open-models.ts";
 import { handlersOfOneMoment } from "./of-one-moment.ts";
 import { openClassifier } from "./open-classifier.ts";
+import { configuredEntities, measuredRecogniser, openRecogniser, recogniserCheck } from "./recogniser.ts";
 import { redactionKeyOf } from "./redaction-key.ts";
 import { answerSealer } from "./seal-answers.ts";
 import type { GovernanceServices } from "./services.ts";
@@ -88,6 +90,8 @@ export interface GovernanceOptions {
   readonly decisionsTold?: () => number | undefined;
   /** How a source of the configuration is reached; by default over the network. */
   readonly source?: ScansOptions["open"] | undefined;
+  /** A model of one's own that is asked about every text, in place of the configured one. */
+  readonly recogniser?: EntityRecogniser;
 }
 
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
@@ -107,6 +111,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     config: "object",
     decisionsTold: "function?",
     source: "function?",
+    recogniser: "object?",
   });
   const options = { ...given, store: settled(given.store) };
   const { clock, random, log, metrics, version, background, health, config, sql } = options;
@@ -134,8 +139,14 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
   const models = await openModels(config, tiers);
   const modelRoutes = models === undefined ? undefined : modelContract(config.models?.path_prefix);
   // Last, as threads that nobody closes would stay.
-  const classifier = openClassifier(config.classification, tiers, sql);
-  const pools = (): readonly WorkerPoolState[] => [classifier.state?.() ?? [], options.policy.state?.() ?? []].flat();
+  const { recogniser: model } = config.classification;
+  const recogniser = measuredRecogniser(
+    options.recogniser ?? (model === undefined ? undefined : await openRecogniser(model)),
+    metrics,
+  );
+  const classifier = openClassifier(config.classification, tiers, sql, recogniser);
+  const pools = (): readonly WorkerPoolState[] =>
+    [classifier.state?.() ?? [], options.policy.state?.() ?? [], recogniser?.state?.() ?? []].flat();
   measureWorkers(metrics, pools);
   const scans = openScans({
     sources: Object.entries(config.sources).map(([name, settings]) => ({
@@ -233,6 +244,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       { name: "cache", check: () => catalogues.at(config.organization) },
       workersCheck(pools),
       scans.check,
+      recogniserCheck(recogniser),
       { name: "policy_engine", check: () => alive(services.policy, clock.now()) },
     ],
     async start() {
@@ -255,6 +267,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       catalogues.close();
       await models?.upstream.close();
       await classifier.close();
+      await recogniser?.close();
     },
   };
 }
@@ -281,7 +294,7 @@ export function tierPolicyOf(given: Pick<GovernanceConfig, "classification" | "d
       throw new CodedError("config_invalid", `destinations.${i}.accepts_tier: ${accepts_tier} is not one of the tiers`);
   }
   for (const [i, rule] of redaction.rules.entries()) {
-    const unknown = unknownInRule(rule, { tiers, entities }, classification.recognisers);
+    const unknown = unknownInRule(rule, { tiers, entities }, configuredEntities(classification));
     if (unknown === "tier")
       throw new CodedError("config_invalid", `redaction.rules.${i}.tier: ${rule.tier} is not one of the tiers`);
     if (unknown === "entity")

@@ -10,6 +10,7 @@ import {
   secret,
   serverSettings,
 } from "../platform/index.ts";
+import { recogniserSetting } from "./recogniser.ts";
 import { sourcesSetting } from "./sources/settings.ts";
 
 /** The settings of the data-governance service. */
@@ -65,6 +66,8 @@ export const governanceSettings = z.strictObject({
         )
         .max(200)
         .default([]),
+      /** A model that is asked about every text as well; without one none is. */
+      recogniser: recogniserSetting.optional(),
     })
     .prefault({}),
   /** What becomes of values in texts that are redacted, before the rules of a request; the first that fits decides. */

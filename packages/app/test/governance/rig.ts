@@ -54,6 +54,7 @@ export interface RigOptions {
   /** The file of the key that signs checkpoints; without it a new key. */
   readonly checkpointKey?: string;
   readonly source?: GovernanceOptions["source"];
+  readonly recogniser?: GovernanceOptions["recogniser"];
 }
 
 const parser = await openSqlParser();
@@ -68,6 +69,7 @@ export async function startRig(
     sql = parser,
     checkpointKey,
     source,
+    recogniser,
   }: RigOptions = {},
 ): Promise<Rig> {
   const clock = settableClock(NOON);
@@ -101,6 +103,7 @@ export async function startRig(
         health,
         config: own,
         source,
+        ...(recogniser === undefined ? {} : { recogniser }),
       }),
   });
   const contract = contractLog();

@@ -1,3 +1,4 @@
+import { COUNTS_FROM } from "./odds.ts";
 import { recognise } from "./recognise.ts";
 import type { Finding } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
@@ -30,9 +31,6 @@ export interface Evidence {
   readonly path?: string;
   readonly column?: string;
 }
-
-/** Readings of a value so likely count with the one that it is called by. */
-const COUNTS_FROM = 0.25;
 
 /** What a value has to be treated as: what it is called, and every other reading that is at least one in four likely. */
 export function entitiesOf({ entity, alternatives = [] }: Pick<Finding, "entity" | "alternatives">): readonly string[] {

@@ -13,6 +13,11 @@ export interface Reading {
  */
 const WEIGHTS = { prior: 2.32, form: 2.7 };
 
+/** Readings less likely than this are left out. */
+export const TOLD_FROM = 0.1;
+/** Readings so likely count with the one that a value is called by. */
+export const COUNTS_FROM = 0.25;
+
 /** How likely each reading of one value is, given that one of them is right. The sum is 1. */
 export function oddsOf(readings: readonly Reading[]): readonly number[] {
   const weights = readings.map(({ prior, form }) => Math.exp(WEIGHTS.prior * logit(prior) + WEIGHTS.form * logit(form)));

@@ -1,10 +1,12 @@
 import { checkArgument, checkOptions } from "@seneschal/kernel";
+import type { EntitySpan } from "@seneschal/kernel/ports";
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
-import { normalise } from "./normalise.ts";
-import { oddsOf, type Reading } from "./odds.ts";
+import { type Normalised, normalise } from "./normalise.ts";
+import { oddsOf, type Reading, TOLD_FROM } from "./odds.ts";
 import type { Alternative, Finding, Recogniser } from "./recogniser.ts";
 import { type PlannedRecogniser, searchPlanOf } from "./search-plan.ts";
 import { TextDigits } from "./text-digits.ts";
+import { withSpans } from "./with-spans.ts";
 
 /** How a text is searched. */
 export interface RecogniseOptions {
@@ -56,7 +58,10 @@ interface Candidate {
  * ```
  */
 export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
-  return resolveOverlaps(search(text, recognisers, options));
+  checkArgument("text", text, "string");
+  checkArgument("recognisers", recognisers, "array");
+  const folded = normalise(text);
+  return withSpans(text, resolveOverlaps(search(text, recognisers, options, folded)), spansIn(folded, recognisers, options));
 }
 
 /** Every match with enough evidence, overlapping ones too. */
@@ -64,7 +69,12 @@ export function candidates(text: string, recognisers: readonly Recogniser[], opt
   return search(text, recognisers, options).map(({ finding }) => finding);
 }
 
-function search(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
+function search(
+  text: string,
+  recognisers: readonly Recogniser[],
+  options: RecogniseOptions,
+  folded = normalise(text),
+): Candidate[] {
   checkOptions("options", options, {
     entities: "object?",
     country: "string?",
@@ -74,7 +84,6 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
   });
   checkArgument("text", text, "string");
   checkArgument("recognisers", recognisers, "array");
-  const folded = normalise(text);
   const digits = new TextDigits(folded.text);
   const found: Candidate[] = [];
   const { entities, country, minScore = REPORTED_FROM, strict = false, hints = [] } = options;
@@ -159,6 +168,24 @@ function search(text: string, recognisers: readonly Recogniser[], options: Recog
   return found;
 }
 
+/** What recognisers are told of a text, where it stands there. */
+function spansIn(
+  folded: Normalised,
+  recognisers: readonly Recogniser[],
+  { entities, minScore = REPORTED_FROM }: RecogniseOptions,
+): readonly EntitySpan[] {
+  return searchPlanOf(recognisers).told.flatMap(({ entity, spans }) =>
+    entities?.has(entity) === false
+      ? []
+      : (spans?.(folded.text) ?? []).flatMap(({ start, end, score }) => {
+          const within = folded.text.slice(start, end);
+          const from = end - within.trimStart().length;
+          const to = start + within.trimEnd().length;
+          return from < to && score >= minScore ? [{ entity, start: folded.start(from), end: folded.end(to), score }] : [];
+        }),
+  );
+}
+
 /** From this prior on a check digit says enough by itself: the shape is not one that any number of its length has. */
 const TELLING_PRIOR = 0.7;
 /** One plain number in ten has a right check digit by chance: in a text, without context or a hint, it says nothing. */
@@ -209,9 +236,6 @@ function resolveOverlaps(found: Candidate[]): Finding[] {
   }
   return taken.length === found.length ? taken.map(({ finding }) => finding) : readInAllWays(taken, found);
 }
-
-/** Readings less likely than this are left out. */
-const TOLD_FROM = 0.1;
 
 /**
  * The chosen candidates, with the odds of what check digit, context and country do not tell apart from them: other readings of exactly the same stretch with

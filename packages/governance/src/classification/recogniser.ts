@@ -1,3 +1,5 @@
+import type { EntitySpan } from "@seneschal/kernel/ports";
+
 /** The part of a `RegExp` with flag `g` that matching needs. */
 export interface Matcher {
   lastIndex: number;
@@ -26,6 +28,8 @@ export interface Recogniser {
   readonly country?: string;
   readonly languages?: readonly string[];
   readonly patterns: readonly Pattern[];
+  /** Stretches of the folded text that somebody else takes for the entity. They add to what patterns find, and take nothing from it. */
+  readonly spans?: (folded: string) => readonly EntitySpan[];
   /** Cuts a match that reached too far; the result is a prefix of it. `alone`: there is nothing but the match in the text. */
   readonly fit?: (match: string, alone: boolean) => string;
   readonly validate?: (match: string) => Verdict;

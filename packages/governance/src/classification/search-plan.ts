@@ -8,7 +8,7 @@ const DEFAULT_PRIOR = 0.5;
 export interface PlannedRecogniser
   extends Omit<
     Required<Recogniser>,
-    "patterns" | "country" | "languages" | "fit" | "validate" | "needs" | "onlyKnown" | "unless"
+    "patterns" | "country" | "languages" | "spans" | "fit" | "validate" | "needs" | "onlyKnown" | "unless"
   > {
   readonly patterns: readonly SearchedPattern[];
   /** Place in the list: decides between equals. */
@@ -31,6 +31,8 @@ export interface SearchPlan {
   readonly always: readonly PlannedRecogniser[];
   /** Those that are looked for only under a hint or beside their words, by these words. */
   readonly known: readonly { readonly words: readonly string[]; readonly recognisers: readonly PlannedRecogniser[] }[];
+  /** Those that are told what there is. */
+  readonly told: readonly Recogniser[];
 }
 
 const searchPlans = new WeakMap<readonly Recogniser[], SearchPlan>();
@@ -48,7 +50,9 @@ export function searchPlanOf(recognisers: readonly Recogniser[]): SearchPlan {
 function make(recognisers: readonly Recogniser[]): SearchPlan {
   const always: PlannedRecogniser[] = [];
   const known = new Map<readonly string[], PlannedRecogniser[]>();
+  const told = recognisers.filter(({ spans }) => spans !== undefined);
   for (const [order, recogniser] of recognisers.entries()) {
+    if (recogniser.patterns.length === 0) continue;
     const { entity, country, fit, validate, unless, context, needs = "", prior = DEFAULT_PRIOR } = recogniser;
     const patterns = recogniser.patterns.map((pattern) => searched(entity, pattern));
     const digits = Math.max(recogniser.digits ?? 0, Math.min(...patterns.map((pattern) => pattern.digits.least)));
@@ -58,7 +62,7 @@ function make(recognisers: readonly Recogniser[]): SearchPlan {
     if (recogniser.onlyKnown !== true) always.push(planned);
     else known.set(context, [...(known.get(context) ?? []), planned]);
   }
-  return { always, known: [...known].map(([words, recognisers]) => ({ words: foldedWords(words), recognisers })) };
+  return { always, known: [...known].map(([words, recognisers]) => ({ words: foldedWords(words), recognisers })), told };
 }
 
 function searched(entity: string, { name, regex, score }: Pattern): SearchedPattern {

@@ -27,6 +27,7 @@ export type {
   StoreErrorCode,
   UniqueViolation,
 } from "./document-store.ts";
+export type { EntityRecogniser, EntitySpan } from "./entity-recogniser.ts";
 export type { Migratable, MigratedRow, Migration, MigrationState } from "./migratable.ts";
 export type { Notification, Notifier } from "./notifier.ts";
 export {

@@ -4,6 +4,7 @@ export { type CommitFault, chaosStore } from "./chaos-store.ts";
 export { clockSuite } from "./clock.ts";
 export { cryptoProviderSuite } from "./crypto-provider.ts";
 export { documentStoreSuite, suiteSchema } from "./document-store.ts";
+export { entityRecogniserSuite, type RecogniserUnderTest } from "./entity-recogniser.ts";
 export type { LogPlace, LogUnderTest } from "./log-under-test.ts";
 export { type PolicyEngineUnderTest, policyEngineSuite, suitePolicy } from "./policy-engine.ts";
 export { randomSuite } from "./random.ts";

@@ -6,6 +6,7 @@ import { type RedactionRule, redactionKeys, restore, tagsOf, unknownInRule } fro
 import type * as z from "zod";
 import { auditOf } from "../audit/event.ts";
 import { invalid } from "../fault.ts";
+import { configuredEntities } from "../recogniser.ts";
 import type { GovernanceServices } from "../services.ts";
 import { NOBODY, ownerOf, whoOf } from "../who.ts";
 
@@ -14,8 +15,9 @@ type Routes = Pick<GovernanceContract, "redact" | "restore">;
 export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
   async redact({ classifier, store, tiers, config, redactionKey }, input) {
     const { text, format, country, rules } = input.body;
+    const configured = configuredEntities(config.classification);
     for (const [i, rule] of rules.entries()) {
-      const unknown = unknownInRule(rule, tiers, config.classification.recognisers);
+      const unknown = unknownInRule(rule, tiers, configured);
       if (unknown === "tier") throw invalid(`rules[${i}].tier`, `expected one of ${tiers.tiers.join(", ")}`);
       if (unknown === "entity") throw invalid(`rules[${i}].entity`, "expected an entity of GET /api/v1/tiers or of a recogniser");
     }

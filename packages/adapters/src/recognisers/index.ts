@@ -1,0 +1,1 @@
+export { type HttpRecogniserOptions, openHttpRecogniser } from "./open-http-recogniser.ts";
