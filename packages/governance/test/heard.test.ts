@@ -1,5 +1,3 @@
-import { seededRandom } from "@seneschal/adapters/memory";
-import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { EntityRecogniser, EntitySpan } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -12,13 +10,12 @@ import {
   heard,
   normalise,
   recognise,
-  redactTask,
+  redactAs,
   tierRank,
   withHeard,
 } from "../src/index.ts";
 
 const policy = DEFAULT_TIER_POLICY;
-const random = seededRandom(7);
 
 /** A model that knows some words. */
 function knowing(words: Readonly<Record<string, string>>, asked: string[] = []): EntityRecogniser {
@@ -51,10 +48,7 @@ const classified = (query: string, recogniser: EntityRecogniser | undefined = mo
 const redacted = (format: "text" | "json" | "csv" | "sse", text: string) =>
   heard(model, "acme", async (recognised) =>
     withHeard(recognised, DEFAULT_RECOGNISERS, (recognisers) =>
-      redactTask(
-        { text, format, rules: [{ entity: "PERSON", operator: "replace" }], key: new Array<number>(32).fill(7) },
-        { policy, recognisers, crypto: nodeCrypto, random },
-      ),
+      redactAs(format, text, { policy, recognisers, rules: [{ entity: "PERSON", operator: "replace" }] }),
     ),
   );
 

@@ -1,8 +1,9 @@
+import type { ServerResponse } from "node:http";
 import { entityRecogniserSuite } from "@seneschal/kernel/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { json, type PresidioStub, startPresidioStub } from "../../../../tools/presidio-stub.ts";
 import { openHttpRecogniser } from "../../src/recognisers/index.ts";
 import { runner } from "../suite-runner.ts";
-import { json, type PresidioStub, startPresidioStub } from "./presidio-stub.ts";
 
 const ENTITIES = { PER: "PERSON", LOC: "LOCATION", MISC: null };
 
@@ -55,11 +56,8 @@ describe("a recogniser behind HTTP", () => {
     await recogniser.close();
   });
 
-  test.each([
-    [
-      "another status",
-      (response: Parameters<Parameters<PresidioStub["answer"]>[0] & object>[1]) => response.writeHead(500).end("[]"),
-    ],
+  const wrong: readonly (readonly [string, (response: ServerResponse) => unknown])[] = [
+    ["another status", (response) => response.writeHead(500).end("[]")],
     ["a redirection", (response) => response.writeHead(307, { location: "/analyze" }).end()],
     ["no JSON", (response) => response.writeHead(200).end("[")],
     ["nothing", (response) => response.writeHead(200).end()],
@@ -68,9 +66,10 @@ describe("a recogniser behind HTTP", () => {
       (response) => response.writeHead(200, { "content-length": 9 }).write("[", () => response.destroy()),
     ],
     ["an answer without end", (response) => response.writeHead(200).end("[".repeat(9_000_000))],
-  ] as const)("that gives %s is unavailable, and its words are not told", async (_, answer) => {
+  ];
+  test.each(wrong)("that gives %s is unavailable, and its words are not told", async (_, answer) => {
     const recogniser = open();
-    stub.answer((_, response) => void answer(response as never));
+    stub.answer((_, response) => void answer(response));
     const failure = await recogniser.recognise(["lunch"], "acme").catch((error: Error) => error);
     expect(failure).toMatchObject({ code: "service_unavailable" });
     expect((failure as Error).message).not.toContain("lunch");

@@ -1,6 +1,6 @@
 import { serve } from "@seneschal/server-fastify";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { json, type PresidioStub, startPresidioStub } from "../../../adapters/test/recognisers/presidio-stub.ts";
+import { json, type PresidioStub, startPresidioStub } from "../../../../tools/presidio-stub.ts";
 import { checkConfig } from "../../src/compose/check-config.ts";
 import { processSettings } from "../../src/compose/process-settings.ts";
 import { type Rig, startRig } from "./rig.ts";
