@@ -252,15 +252,10 @@ async function checkSources({ services, governance }: ProcessConfig): Promise<re
 async function checkRecogniser({ services, governance }: ProcessConfig): Promise<readonly Finding[]> {
   const { recogniser: settings } = governance.classification;
   if (!services.includes("governance") || settings === undefined) return [];
-  const { askRecogniser, openRecogniser } = await import("../governance/index.ts");
+  const { probeRecogniser } = await import("../governance/index.ts");
   const setting = "governance.classification.recogniser";
   try {
-    const recogniser = await openRecogniser(settings);
-    try {
-      await askRecogniser(recogniser);
-    } finally {
-      await recogniser.close();
-    }
+    await probeRecogniser(settings);
     return [];
   } catch (cause) {
     const message = isCoded(cause) ? cause.message : `it cannot be opened: ${codeOf(cause)}`;

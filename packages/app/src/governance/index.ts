@@ -2,7 +2,7 @@ export { createApiKey, hashKey, type IssuedKey, revokeApiKey, rotateApiKey } fro
 export type { CheckpointSigner } from "./audit/audit-log.ts";
 export type { Who } from "./audit/event.ts";
 export { type GovernanceOptions, openGovernance, tierPolicyOf } from "./open-governance.ts";
-export { askRecogniser, openRecogniser } from "./recogniser.ts";
+export { probeRecogniser } from "./recogniser.ts";
 export { governanceSchema } from "./schema.ts";
 export { governanceService } from "./service.ts";
 export { type GovernanceConfig, governanceSettings } from "./settings.ts";

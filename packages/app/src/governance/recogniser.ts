@@ -74,9 +74,21 @@ async function text(setting: string, path: string): Promise<string> {
   }
 }
 
-/** The model answers: asked about a text that names nobody. */
-export async function askRecogniser(recogniser: Pick<EntityRecogniser, "recognise">): Promise<void> {
-  await recogniser.recognise(["are you there"], "health");
+/** Opens the model of the configuration and asks it. Rejects as {@link openRecogniser} does, and with `service_unavailable` where it does not answer. */
+export async function probeRecogniser(settings: RecogniserSettings): Promise<void> {
+  const recogniser = await openRecogniser(settings);
+  try {
+    await ask(recogniser);
+  } finally {
+    await recogniser.close();
+  }
+}
+
+/** A text that names nobody. */
+const PROBE = "are you there";
+
+async function ask(recogniser: EntityRecogniser): Promise<void> {
+  await recogniser.recognise([PROBE], "health");
 }
 
 export function recogniserCheck(recogniser: EntityRecogniser | undefined): HealthCheck {
@@ -84,7 +96,7 @@ export function recogniserCheck(recogniser: EntityRecogniser | undefined): Healt
     name: "recogniser",
     required: false,
     applies: () => recogniser !== undefined,
-    check: async () => recogniser && askRecogniser(recogniser),
+    check: async () => recogniser && ask(recogniser),
   };
 }
 

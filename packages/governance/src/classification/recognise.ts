@@ -58,23 +58,18 @@ interface Candidate {
  * ```
  */
 export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
-  checkArgument("text", text, "string");
-  checkArgument("recognisers", recognisers, "array");
+  checkSearch(text, recognisers, options);
   const folded = normalise(text);
-  return withSpans(text, resolveOverlaps(search(text, recognisers, options, folded)), spansIn(folded, recognisers, options));
+  return withSpans(text, resolveOverlaps(search(folded, recognisers, options)), spansIn(folded, recognisers, options));
 }
 
 /** Every match with enough evidence, overlapping ones too. */
 export function candidates(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
-  return search(text, recognisers, options).map(({ finding }) => finding);
+  checkSearch(text, recognisers, options);
+  return search(normalise(text), recognisers, options).map(({ finding }) => finding);
 }
 
-function search(
-  text: string,
-  recognisers: readonly Recogniser[],
-  options: RecogniseOptions,
-  folded = normalise(text),
-): Candidate[] {
+function checkSearch(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions): void {
   checkOptions("options", options, {
     entities: "object?",
     country: "string?",
@@ -84,6 +79,9 @@ function search(
   });
   checkArgument("text", text, "string");
   checkArgument("recognisers", recognisers, "array");
+}
+
+function search(folded: Normalised, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
   const digits = new TextDigits(folded.text);
   const found: Candidate[] = [];
   const { entities, country, minScore = REPORTED_FROM, strict = false, hints = [] } = options;
