@@ -588,6 +588,46 @@ test("a version that finds no room waits with those as large, never to fail, whi
   expect(events(east, "a bucket has room")).not.toEqual([]);
 });
 
+test("a queue of which much waits for room is looked through again when some may be there, however much is written meanwhile", async () => {
+  let room = 3;
+  let asked = 0;
+  const { east } = await openOver((target) => ({
+    async open(bucket) {
+      asked += 1;
+      return target.open(bucket);
+    },
+    async put(bucket, replica, signal) {
+      if (replica.parts.reduce((sum, part) => sum + part.size, 0) > room) throw new CodedError("replica_full", "full");
+      return target.put(bucket, replica, signal);
+    },
+  }));
+  const { replication } = east.rig.node;
+  const sized = (key: string, size: number) =>
+    putObject(east.rig.node.objects, {
+      tenant,
+      bucket: Bucket,
+      key,
+      body: bytesOf(pattern(size)),
+      contentType: "",
+      headers: {},
+      meta: {},
+    });
+  // More than are looked at at a time.
+  for (let i = 0; i < 105; i++) await sized(`k${i}`, 4);
+  await replication.copy();
+  const before = asked;
+  await sized("small", 1);
+  await replication.copy();
+  expect([asked, await pending(east)]).toEqual([before, 106]);
+  east.rig.clock.advance(1000);
+  await replication.copy();
+  expect([await status(east, "small"), await pending(east)]).toEqual(["COMPLETED", 105]);
+  room = 4;
+  east.rig.clock.advance(60_000);
+  await replication.copy();
+  expect(await pending(east)).toBe(0);
+});
+
 test("a quota there that is used up is no room, and one that is raised is", async () => {
   const { east, west } = await openPair();
   const quota = (max_bytes: number) => setBucketQuota(west.rig.node.objects, "copies", { max_bytes }, operator);

@@ -107,6 +107,8 @@ interface Pass {
   readonly held: Set<string>;
   /** When the first of those is to be sent again. */
   due?: number;
+  /** How many keys wait for room in their bucket. */
+  crowd: number;
   ended: boolean;
 }
 
@@ -138,6 +140,8 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
   let server: Waiting = { failures: 0, at: 0 };
   const buckets = new Map<string, Waiting>();
   const rooms = new Map<string, NoRoom>();
+  /** Until when queues are not looked through again, of which much waits for room. */
+  const crowded = new Map<string, number>();
   const untaken = announceUntaken(context);
   const here = (): boolean => leads() && !signal.aborted;
 
@@ -231,6 +235,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
             const held = await copyOne(waiting, opened);
             if (typeof held === "number") {
               hold(key, held);
+              if (held === rooms.get(keyOf(queue))?.until) pass.crowd += 1;
               break;
             }
             stopped ??= held;
@@ -254,6 +259,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
   };
 
   const waitsMs = (): number => Math.max(0, server.at - clock.now());
+  const restsUntil = (key: string): number => Math.max(buckets.get(key)?.at ?? 0, crowded.get(key) ?? 0);
 
   const turn = async (): Promise<FollowerTurn> => {
     if (!here()) return {};
@@ -265,16 +271,19 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
       for await (const queue of replicationQueues(store, name)) {
         if (!here()) return {};
         const key = keyOf(queue);
-        const pass = passes.get(key) ?? { held: new Set(), ended: false };
+        const pass = passes.get(key) ?? { held: new Set(), crowd: 0, ended: false };
         if (pass.ended) continue;
         passes.set(key, pass);
         const waiting = buckets.get(key);
-        if (waiting === undefined || waiting.at <= clock.now()) {
+        if (restsUntil(key) <= clock.now()) {
           const end = await copyPage(queue, pass);
           if (typeof end === "string") {
             if (end === "more") more = true;
             else {
               pass.ended = true;
+              const room = rooms.get(key);
+              if (room !== undefined && pass.crowd > pageSize) crowded.set(key, room.until);
+              else crowded.delete(key);
               if (pass.due !== undefined) again = Math.min(again ?? lastRetryMs, Math.max(0, pass.due - clock.now()));
             }
             if (buckets.delete(key)) context.emit("info", "node", "a bucket is copied again", textsOf(queue));
@@ -294,7 +303,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
           buckets.set(key, retryIn(waiting, outcome));
         }
         pass.ended = true;
-        const wait = Math.max(0, (buckets.get(key)?.at ?? 0) - clock.now());
+        const wait = Math.max(0, restsUntil(key) - clock.now());
         again = Math.min(again ?? wait, wait);
       }
     }
