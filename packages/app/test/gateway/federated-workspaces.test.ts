@@ -20,7 +20,7 @@ describe("a workspace shared by two instances", () => {
   let acme: Side;
   let globex: Side;
   beforeAll(async () => {
-    [acme, globex] = await Promise.all([openSide("acme"), openSide("globex")]);
+    [acme, globex] = await Promise.all([openSide("acme", { watched: true }), openSide("globex", { watched: true })]);
     await federate(acme, globex);
   });
   afterAll(() => Promise.all([acme.rig.close(), globex.rig.close()]));
@@ -285,5 +285,38 @@ describe("a workspace shared by two instances", () => {
     const after = (await globex.call("GET", `${base}/${id}`)).body;
     expect(after).toMatchObject({ dek_version: 3, participant_orgs: ["acme", "globex"] });
     expect((await decrypt(globex, id, ciphertext)).body).toEqual({ plaintext: secret });
+  });
+
+  it("what an owner changes, its policies too, is told in the log of every organisation of an instance that takes part, once", async () => {
+    const hooli = await openNeighbour("hooli", globex);
+    await federate(acme, hooli);
+    const id = await join();
+    const invited = await acme.call("POST", `${base}/${id}/invite`, { org_id: "hooli" });
+    expect(invited.status, invited.text).toBe(201);
+    await settle(acme);
+    expect((await hooli.call("POST", `${base}/${id}/accept-invitation`, {})).status).toBe(204);
+    await settle(acme);
+    const both = () => Promise.all([events(globex, id), events(hooli, id)]);
+    const before = await both();
+    expect((await acme.call("POST", `${base}/${id}/rotate-dek`)).status).toBe(204);
+    const body = { name: "of both", workspace: id, rego: "package p\nallow := true" };
+    const crk_signature = await acme.key.sign("policy.create", "", body);
+    const { body: policy } = await acme.call("POST", "/api/v1/policies", { ...body, crk_signature });
+    await settle(acme);
+    const next = { rego: "package p\nallow := false" };
+    const signature = await acme.key.sign("policy.update", policy.id, next);
+    expect((await acme.call("PUT", `/api/v1/policies/${policy.id}`, { ...next, signature })).status).toBe(200);
+    await settle(acme);
+    const gone = await acme.key.sign("policy.delete", policy.id, {});
+    expect((await acme.call("DELETE", `/api/v1/policies/${policy.id}`, { signature: gone })).status).toBe(204);
+    await settle(acme);
+    for (const [i, after] of (await both()).entries())
+      expect(after.slice(before[i]?.length)).toEqual([
+        "key.rotate",
+        "workspace.update",
+        "policy.create",
+        "policy.update",
+        "policy.delete",
+      ]);
   });
 });

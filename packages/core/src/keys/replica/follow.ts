@@ -50,6 +50,8 @@ export interface ReplicaEvent {
 export interface Followed {
   readonly workspace: Workspace;
   readonly replica: Replica;
+  /** Organisations here that take part in it from now on. */
+  readonly orgs: readonly string[];
   readonly events: readonly ReplicaEvent[];
 }
 
@@ -78,6 +80,8 @@ export function followOwner(facts: FollowFacts, state: OwnerState, now: number):
     delete group_bindings[org_id];
     if (group_id !== null) group_bindings[org_id] = group_id;
   }
+  // What changes for one organisation here changes for all of them at the same moment, and is told in the log of each.
+  const following = others.map(({ org_id }) => org_id).filter((other) => participates(pushed, other));
   const { offer_until: _, ...known } = replica;
   return {
     workspace: { ...pushed, replica: true, group_bindings },
@@ -90,7 +94,12 @@ export function followOwner(facts: FollowFacts, state: OwnerState, now: number):
       revision,
       state_sha256,
     },
-    events: [...changesOf(org, facts.joined ? existing : undefined, pushed), ...leavesOf(others, existing, pushed)],
+    orgs: [org, ...following],
+    events: [
+      ...changesOf(org, facts.joined ? existing : undefined, pushed),
+      ...(existing === undefined ? [] : following.flatMap((other) => changesOf(other, existing, pushed))),
+      ...leavesOf(others, existing, pushed),
+    ],
   };
 }
 

@@ -69,7 +69,8 @@ export async function applySharedWorkspace(
   unit.put(participations, participationId(id, org), participation);
   unit.put(workspaces, id, followed.workspace);
   const retired = Object.assign({}, ...siblings.map(({ retired_policies }) => retired_policies));
-  const retired_policies = await takePolicies(unit, owner, { workspace_id: id, retired_policies: retired }, state.policies);
+  const of = { workspace_id: id, retired_policies: retired };
+  const retired_policies = await takePolicies(unit, owner, of, state.policies, followed.orgs);
   unit.put(replicas, replicaId(id, org), { ...followed.replica, retired_policies });
   for (const event of followed.events) unit.record(event);
 }

@@ -1,5 +1,5 @@
 import type { ReplicatedPolicy } from "@seneschal/contract/gateway";
-import { followPolicies, type Replica, refusal, retirePolicies, timestamp } from "@seneschal/core/keys";
+import { followPolicies, type PolicyVersion, type Replica, refusal, retirePolicies, timestamp } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { policies, requireCompiles } from "../../workspaces/index.ts";
@@ -38,7 +38,7 @@ export async function requirePoliciesCompile(
 }
 
 /**
- * Makes the policies of a workspace from elsewhere those that its owner names; answers the versions of those that it took away so far.
+ * Makes the policies of a workspace from elsewhere those that its owner names, and tells the log of each of `orgs`, which they bind; answers the versions of those that it took away so far.
  * Throws `STATE_CONFLICT` for a version that goes back or changes its text, also by way of having been taken away.
  */
 export async function takePolicies(
@@ -46,12 +46,17 @@ export async function takePolicies(
   owner: string,
   replica: Pick<Replica, "workspace_id" | "retired_policies">,
   pushed: readonly ReplicatedPolicy[],
+  orgs: readonly string[],
 ): Promise<Readonly<Record<string, number>>> {
   const at = timestamp(unit.call.now);
   const { workspace_id: workspace, retired_policies: retired = {} } = replica;
   const bound = (await unit.list(policies, "by_workspace", [workspace])).filter(({ org_id }) => org_id === owner);
   const { changed, gone } = followPolicies(bound, retired, pushed);
+  const record = (type: "policy.create" | "policy.update" | "policy.delete", { id, version }: PolicyVersion): void => {
+    for (const org of orgs) unit.record({ type, org, workspace, metadata: { policy_id: id, version, owner_org_id: owner } });
+  };
   await dropPolicies(unit, owner, workspace, gone);
+  for (const policy of gone) record("policy.delete", policy);
   for (const policy of changed) {
     const found = await standing(unit, owner, workspace, policy.id);
     const known = found?.known;
@@ -63,6 +68,7 @@ export async function takePolicies(
       created_at: known?.created_at ?? at,
       updated_at: at,
     });
+    record(known === undefined ? "policy.create" : "policy.update", policy);
   }
   return retirePolicies(retired, gone);
 }
