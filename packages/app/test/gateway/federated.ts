@@ -24,6 +24,7 @@ const local = ["127.0.0.0/8", "::1"];
 
 interface SideOptions {
   readonly observe?: RigOptions["observe"];
+  readonly watched?: true;
   /** For one call of a partner. */
   readonly timeout?: string;
   /** Directory for backups; without it none is made. */
@@ -34,12 +35,13 @@ interface SideOptions {
   readonly kept?: Pick<RigOptions, "store" | "vault">;
 }
 
-function rigOptions(org: string, { observe, timeout = "20s", backups, federation, kept }: SideOptions): RigOptions {
+function rigOptions(org: string, { observe, watched, timeout = "20s", backups, federation, kept }: SideOptions): RigOptions {
   return {
     ...kept,
     began: BEGAN,
     organizations: [org],
     ...(observe && { observe }),
+    ...(watched && { watched }),
     settings: {
       ...(backups === undefined ? {} : { backup: { location: backups } }),
       server: { instance_id: `gateway-of-${org}` },

@@ -25,6 +25,7 @@ import { checkHealth, rateLimiter, tokenVerifiers } from "../../src/platform/ind
 import { strictBackground } from "../platform/strict-background.ts";
 import { openTestStore, testServer } from "./backend.ts";
 import { threads } from "./threads.ts";
+import { watchedEndpoints, watchedStore } from "./watched-requests.ts";
 
 /** What a call came to. */
 export interface Answer {
@@ -77,6 +78,8 @@ export interface RigOptions {
   readonly observe?: Hooks["observe"];
   /** The time at its beginning; now unless said. */
   readonly began?: number;
+  /** Closing it throws when a request that only reads wrote something, or one that changed something did not say so: watched-requests.ts. */
+  readonly watched?: true;
   /** Where the audit events go that `settings.audit.archive` lets go. */
   readonly archive?: GatewayOptions["archive"];
 }
@@ -99,7 +102,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     now,
   });
   const gateway: Gateway = await openGateway({
-    store,
+    store: options.watched ? watchedStore(store) : store,
     vault: options.vault ?? (await memoryVault()),
     crypto: nodeCrypto,
     ...threads,
@@ -134,10 +137,15 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     now: now(),
   });
   const tls = await serverCertificate(gateway.services, { names: ["localhost", "127.0.0.1"], now: now() });
-  const server = await testServer()(dispatcher(gateway.endpoints(hooks), hooks), {
-    port: 0,
-    tls: { cert: tls.cert, key: tls.key, ca: [tls.clientCa], requestCert: true },
-  });
+  /** What requests changed without saying so, or while they only read. */
+  const unsaid = new Set<string>();
+  const server = await testServer()(
+    dispatcher(options.watched ? watchedEndpoints(gateway.endpoints(hooks), unsaid) : gateway.endpoints(hooks), hooks),
+    {
+      port: 0,
+      tls: { cert: tls.cert, key: tls.key, ca: [tls.clientCa], requestCert: true },
+    },
+  );
   const open: IdentityFetch[] = [];
   const caller = (
     identity: { readonly cert?: string; readonly key?: string },
@@ -179,6 +187,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       await server.close();
       await gateway.stop?.();
       if (options.store === undefined) await store.close();
+      if (unsaid.size > 0) throw new Error(`changed without saying so: ${[...unsaid].join("; ")}`);
       if (undocumented.length > 0) throw new Error(`documents do not name: ${[...new Set(undocumented)].join("; ")}`);
     },
   };
