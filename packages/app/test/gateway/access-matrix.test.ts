@@ -9,7 +9,7 @@ describe("every guarded route", () => {
   let rig: Rig;
   let targets: Targets;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openRig({ watched: true });
     targets = await makeTargets(rig);
   });
   afterAll(() => rig.close());
@@ -105,7 +105,7 @@ describe("every guarded route", () => {
 
 describe("every guarded route of one's own organisation", () => {
   it("is open to exactly the roles that the table names, with the organisation's own resources", async () => {
-    const rig = await openRig();
+    const rig = await openRig({ watched: true });
     const targets = await makeTargets(rig);
     // The most powerful last: it changes what the others are asked about.
     for (const role of [undefined, ...adminRoles.toReversed()]) {

@@ -38,7 +38,7 @@ describe("every route of the contract keeps the conventions", () => {
   let targets: Targets;
   let acme: Caller;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openRig({ watched: true });
     targets = await makeTargets(rig);
     acme = rig.bearer({ sub: "someone", org: "acme", roles: ["super_admin"] });
   });

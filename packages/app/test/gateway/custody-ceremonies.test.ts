@@ -26,7 +26,7 @@ const OK = [200, undefined, undefined];
 describe("custodians hold ceremonies by their own clients, and the gateway relays", () => {
   let rig: Rig;
   beforeAll(async () => {
-    rig = await openRig();
+    rig = await openRig({ watched: true });
   });
   afterAll(() => rig.close());
 

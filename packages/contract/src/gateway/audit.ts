@@ -92,6 +92,7 @@ export const auditRoutes = {
     method: "POST",
     path: `${base}/export`,
     summary: "Audit events as a file, oldest first",
+    changesOnRead: true,
     body: z.strictObject({ ...filters, ...range, format }).refine(...inOrder),
     bodyOptional: true,
     produces: ["application/json", "text/csv"],

@@ -92,6 +92,7 @@ export const edgeRoutes = {
     path: `${base}/:id/health`,
     summary: "Asks the edge node's vault",
     action: "edge:read",
+    changesOnRead: true,
     params: idParam,
     status: 200,
     reply: z

@@ -68,6 +68,7 @@ export const emergencyRoutes = {
     summary: "One request; the requester is shown the token once after approval, in an answer without ETag",
     action: "emergency:read",
     entity: "emergency-access",
+    changesOnRead: true,
     params: idParam,
     status: 200,
     reply: accessRequest.extend({ acts: z.array(act), token: secret(z.string()).optional() }).meta({ id: "AccessRequestRead" }),

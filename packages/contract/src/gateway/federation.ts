@@ -247,6 +247,7 @@ export const federationRoutes = {
     path: `${base}/health`,
     summary: "Calls every active partner",
     action: "federation:read",
+    changesOnRead: true,
     status: 200,
     reply: z
       .object({

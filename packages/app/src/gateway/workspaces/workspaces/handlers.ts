@@ -29,7 +29,7 @@ import type { BundleContent } from "./bundle-content.ts";
 import { carryOut } from "./carry-out.ts";
 import { invitations, joinRequests, participationId, participations, workspaces } from "./collections.ts";
 import { makeWorkspace } from "./create.ts";
-import { findOwnWorkspace, findWorkspace } from "./find.ts";
+import { findOwnWorkspace, findVisibleWorkspace, findWorkspace } from "./find.ts";
 import { listWorkspaces, seesAll } from "./list.ts";
 import { receivedInvitation } from "./received-invitation.ts";
 import { saveWorkspace } from "./save.ts";
@@ -104,11 +104,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
   },
 
   async getWorkspace(services, { principal, params, now }) {
-    const { read } = services;
-    const workspace = await findWorkspace(read, params.id, principal.org);
-    const visible =
-      (await seesAll(read, principal)) || accessBasis(await standing(read, workspace, principal, now)) !== undefined;
-    if (!visible) throw notFound("workspace");
+    const workspace = await findVisibleWorkspace(services.read, params.id, principal, now);
     return Object.assign(workspaceView(workspace, now), await services.replication.followed(services, workspace, principal.org));
   },
 
@@ -272,10 +268,14 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
   },
 
   async listInvitations({ read }, { principal, params, query, now }) {
-    const workspace = await read.get(workspaces, params.id);
     const all = await read.list(invitations, "by_workspace", [params.id], { reverse: true });
-    const seen = workspace?.org_id === principal.org ? all : all.filter((invitation) => invitation.org_id === principal.org);
-    if (seen.length === 0) await findWorkspace(read, params.id, principal.org);
+    const own = all.filter((invitation) => invitation.org_id === principal.org);
+    // Before it takes part, an invited organisation's offices alone know of the workspace.
+    const invited = own.length > 0 && (await seesAll(read, principal));
+    const workspace = invited
+      ? await read.get(workspaces, params.id)
+      : await findVisibleWorkspace(read, params.id, principal, now);
+    const seen = workspace?.org_id === principal.org ? all : own;
     const shown = seen.slice(query.offset, query.offset + query.limit);
     return {
       invitations: shown.map((invitation) => ({ ...invitation, status: invitationStatus(invitation, now) })),

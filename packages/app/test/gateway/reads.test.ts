@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Contract } from "@seneschal/contract";
+import { gatewayContract } from "@seneschal/contract/gateway";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Entities, entitiesOf, entityOf } from "./entities.ts";
+import { federate, openSide, type Side } from "./federated.ts";
+import { registered } from "./registered.ts";
+import type { Caller } from "./rig.ts";
+import { sampleOf } from "./sample-of.ts";
+
+const routes = Object.entries(gatewayContract as Contract);
+/** Partners' calls are read and answered by other laws. */
+const reads = routes.filter(
+  ([, { method, action = "" }]) => (method === "GET" || action.endsWith(":read")) && action !== "federation:peer",
+);
+describe("what reads", () => {
+  let acme: Side;
+  let globex: Side;
+  let all: Entities;
+  const backups = mkdtempSync(join(tmpdir(), "seneschal-reads-"));
+  beforeAll(async () => {
+    [acme, globex] = await Promise.all([openSide("acme", { backups, watched: true }), openSide("globex")]);
+    await federate(acme, globex);
+    all = entitiesOf(acme);
+  });
+  afterAll(async () => {
+    await Promise.all([acme.rig.close(), globex.rig.close()]);
+    rmSync(backups, { recursive: true, force: true });
+  });
+
+  const kinds = new Map<string, Promise<{ readonly params: Readonly<Record<string, string>>; readonly by: Caller }>>();
+  const made = async (kind: string) => {
+    all.begin();
+    const params = await (all.makers[kind] as () => Promise<Record<string, string>>)();
+    return { params, by: all.caller() };
+  };
+  /** The path of a route with the parameters of something that is there, and who made it. */
+  const aimed = async (path: string) => {
+    const kind = entityOf(path);
+    if (kind !== undefined && !kinds.has(kind)) kinds.set(kind, made(kind));
+    const known = kind === undefined ? undefined : await kinds.get(kind);
+    const others: Readonly<Record<string, string>> = { index: "1", id: "acme" };
+    const params: Readonly<Record<string, string | undefined>> = {
+      ...others,
+      workspace_id: (await kinds.get("workspace"))?.params["id"],
+      ...known?.params,
+    };
+    return {
+      path: path.replace(/:([a-z_]+)/g, (_, name: string) => params[name] ?? "00000000-0000-7000-8000-000000000000"),
+      by: known?.by ?? acme.rig.admin("acme"),
+    };
+  };
+  // That nothing is written is what its rig watches: watched-requests.ts.
+  it("answers with what it is asked for, and what is shown changes nothing", async () => {
+    await aimed("/api/v1/workspaces/:id");
+    const answered: string[] = [];
+    for (const [id, route] of reads) {
+      const { path, by } = await aimed(route.path);
+      const body = route.body === undefined || route.method === "GET" ? undefined : sampleOf(route.body);
+      const answer = await by(route.method, path, body);
+      if (answer.status < 300) answered.push(id);
+      else expect(answer.status, `${id} ${answer.text}`).toBeLessThan(500);
+    }
+    expect(answered.length).toBeGreaterThan(60);
+  });
+
+  it("below a workspace shows nothing to an identity of the organisation that is not let in, whatever may be asked of it", async () => {
+    const root = acme.rig.admin("acme");
+    const { body: workspace } = await root("POST", "/api/v1/workspaces", {
+      name: "closed to most",
+      purpose: "confidential purpose",
+    });
+    const { body: invitation } = await root("POST", `/api/v1/workspaces/${workspace.id}/invite`, { org_id: "umbrella" });
+    const stranger = await registered(acme.rig, root, { org: "acme", sub: "outsider" });
+    const below = routes.filter(
+      // Who is not let in asks to be.
+      ([, { path, action }]) => /\/workspaces?\/:(id|workspace_id)/.test(path) && action !== "workspace:request-access",
+    );
+    expect(below.length).toBeGreaterThan(20);
+    const told: unknown[] = [];
+    for (const [id, route] of below) {
+      const path = route.path.replace(/:(id|workspace_id)/, workspace.id).replace(":identity_id", stranger.id);
+      const body = route.body === undefined ? undefined : sampleOf(route.body);
+      const { status, text } = await stranger.call(route.method, path, body);
+      const shown = ["closed to most", "confidential purpose", invitation.id, "umbrella"].filter((known) => text.includes(known));
+      if (![403, 404, 400].includes(status) || (route.method === "GET" && status === 400) || shown.length > 0)
+        told.push([id, status, ...shown]);
+    }
+    expect(told).toEqual([]);
+    const admission = { identity_id: stranger.id, identity_type: "user" };
+    expect((await root("POST", `/api/v1/workspaces/${workspace.id}/admissions`, admission)).status).toBe(201);
+    for (const path of [workspace.id, `${workspace.id}/invitations`])
+      expect((await stranger.call("GET", `/api/v1/workspaces/${path}`)).status, path).toBe(200);
+  });
+});
