@@ -1,7 +1,8 @@
 import { systemClock } from "@seneschal/adapters/system";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { type AcceptedGap, acceptAuditGap } from "../gateway/index.ts";
-import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
+import { operateGateway } from "./operate-gateway.ts";
+import type { OperateOptions } from "./operator-platform.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 const LONGEST_REASON = 1000;

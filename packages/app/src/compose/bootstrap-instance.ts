@@ -28,7 +28,8 @@ import {
   systemCall,
 } from "../gateway/index.ts";
 import { requireOrganizationId } from "./create-organization.ts";
-import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
+import { operateGateway } from "./operate-gateway.ts";
+import type { OperateOptions } from "./operator-platform.ts";
 import { prepareData } from "./prepare-data.ts";
 import { replaceFile } from "./private-files.ts";
 import type { ProcessConfig } from "./process-settings.ts";

@@ -46,7 +46,15 @@ export async function checkConfig(config: ProcessConfig, options: CheckOptions):
     checkPlaces(config),
     checkPolicies(config),
     checkTiers(config),
-    ...(reach ? [...partiesOf(config).map(checkReach), checkArchive(config), checkSources(config), checkRecogniser(config)] : []),
+    ...(reach
+      ? [
+          ...partiesOf(config).map(checkReach),
+          checkArchive(config, "gateway"),
+          checkArchive(config, "governance"),
+          checkSources(config),
+          checkRecogniser(config),
+        ]
+      : []),
   ]);
   return [...findings.flat(), ...exposures(config), ...crowds(config), ...alone(config), ...plainDestinations(config)];
 }
@@ -205,10 +213,10 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
 }
 
 /** The archive of audit events is tried as it will be used. */
-async function checkArchive({ services, gateway }: ProcessConfig): Promise<readonly Finding[]> {
-  const { archive } = gateway.audit;
-  if (archive === undefined || !services.includes("gateway")) return [];
-  const setting = `gateway.audit.archive.to.${archive.to.s3 === undefined ? "directory" : "s3"}`;
+async function checkArchive(config: ProcessConfig, service: "gateway" | "governance"): Promise<readonly Finding[]> {
+  const { archive } = config[service].audit;
+  if (archive === undefined || !config.services.includes(service)) return [];
+  const setting = `${service}.audit.archive.to.${archive.to.s3 === undefined ? "directory" : "s3"}`;
   try {
     await tryArchive(await openArchive(archive.to));
     return [];

@@ -2,7 +2,8 @@ import { systemClock } from "@seneschal/adapters/system";
 import { isOrganizationId } from "@seneschal/core/keys";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { ensureOrganization, isAnchor, systemCall } from "../gateway/index.ts";
-import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
+import { operateGateway } from "./operate-gateway.ts";
+import type { OperateOptions } from "./operator-platform.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 /**

@@ -7,7 +7,8 @@ import {
   instanceAuthorities,
   requestCrossSigning,
 } from "../gateway/index.ts";
-import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
+import { operateGateway } from "./operate-gateway.ts";
+import type { OperateOptions } from "./operator-platform.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 /**

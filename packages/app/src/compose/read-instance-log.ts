@@ -1,7 +1,8 @@
 import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { AuditEvent } from "../gateway/index.ts";
 import { instanceStream } from "../gateway/index.ts";
-import { type OperateOptions, operateGateway } from "./operate-gateway.ts";
+import { operateGateway } from "./operate-gateway.ts";
+import type { OperateOptions } from "./operator-platform.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 /** An event that belongs to no organisation, with its number in the log of the whole instance. */

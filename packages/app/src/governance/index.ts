@@ -1,7 +1,8 @@
 export { createApiKey, hashKey, type IssuedKey, revokeApiKey, rotateApiKey } from "./api-keys.ts";
 export type { CheckpointSigner } from "./audit/audit-log.ts";
 export type { Who } from "./audit/event.ts";
-export { type GovernanceOptions, openGovernance, tierPolicyOf } from "./open-governance.ts";
+export { governanceLog } from "./audit/form.ts";
+export { type Governance, type GovernanceOptions, openGovernance, tierPolicyOf } from "./open-governance.ts";
 export { probeRecogniser } from "./recogniser.ts";
 export { governanceSchema } from "./schema.ts";
 export { governanceService } from "./service.ts";

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import type { BackupTarget } from "@seneschal/adapters/backups";
 import { readText } from "@seneschal/adapters/files";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
@@ -19,6 +20,8 @@ import type {
 } from "@seneschal/kernel/ports";
 import { settled } from "@seneschal/kernel/store";
 import { parseModule, type Term } from "@seneschal/rego";
+import { Gauge } from "prom-client";
+import { type ArchivedSegment, archiveDue, archiveRounds, commitGuarded } from "../platform/audit-log/index.ts";
 import {
   admissions,
   type Background,
@@ -36,6 +39,7 @@ import {
   workersCheck,
 } from "../platform/index.ts";
 import { AuditLog, type CheckpointSigner } from "./audit/audit-log.ts";
+import { auditOf } from "./audit/event.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
 import { Catalogues } from "./catalogues.ts";
@@ -88,14 +92,22 @@ export interface GovernanceOptions {
   readonly config: GovernanceConfig;
   /** Until when every sink that tells decisions has heard all of them; without it decisions are not kept for any. */
   readonly decisionsTold?: () => number | undefined;
+  /** Where the records go that `config.audit.archive` lets go. */
+  readonly archive?: BackupTarget | undefined;
   /** How a source of the configuration is reached; by default over the network. */
   readonly source?: ScansOptions["open"] | undefined;
   /** A model of one's own that is asked about every text, in place of the configured one. */
   readonly recogniser?: EntityRecogniser;
 }
 
+/** A running service of data governance. */
+export interface Governance extends BuiltService {
+  /** Archives what is due of the audit log; `start` does it by the configured interval. `few`: whether few records wait for more. */
+  archiveAudit(given: { readonly now: number; readonly few?: boolean }): Promise<readonly ArchivedSegment[]>;
+}
+
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
-export async function openGovernance(given: GovernanceOptions): Promise<BuiltService> {
+export async function openGovernance(given: GovernanceOptions): Promise<Governance> {
   checkOptions("given", given, {
     store: "object",
     policy: "object",
@@ -110,6 +122,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     health: "function",
     config: "object",
     decisionsTold: "function?",
+    archive: "object?",
     source: "function?",
     recogniser: "object?",
   });
@@ -208,6 +221,40 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
     sealer,
     onLost: (error) => log.error({ error }, "an idempotent answer was not kept"),
   });
+  const { archive } = config.audit;
+  const archiving = archiveRounds(options.store, randomUUID);
+  const archivedEvents = new Gauge({
+    name: "governance_audit_archived_events",
+    help: "Audit events in the archive, by this process",
+    registers: [metrics.registry],
+  });
+  const archiveAudit: Governance["archiveAudit"] = async ({ now, few }) => {
+    const target = options.archive;
+    if (archive === undefined || target === undefined) return [];
+    const who = { org: config.organization, user: "system:audit-archive", now };
+    return archiveDue(
+      {
+        store: options.store,
+        sinks: Object.keys(config.audit_sinks),
+        archive: (into, due) => audit.archive(into, due, now),
+        keep: ({ first, last, id, sha256 }, keep) =>
+          commitGuarded(store, keep, (kept) =>
+            kept
+              ? [
+                  auditOf(who, {
+                    operation: "AUDIT_ARCHIVE",
+                    resource: id,
+                    reasoning: `events ${first} to ${last} of all organisations are in the archive, manifest ${sha256}`,
+                  }),
+                ]
+              : [],
+          ),
+        archivedThrough: (last) => archivedEvents.set(last),
+      },
+      target,
+      { olderThan: archive.after, now, ...(few === undefined ? {} : { few }) },
+    );
+  };
   const running: Stoppable[] = [];
   let unsubscribe = (): void => undefined;
   const checkpointAll = () => services.audit.checkpointAll(clock.now());
@@ -220,6 +267,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
       idempotency,
     },
     limits: limitsOf(config),
+    archiveAudit,
     async reload(next: GovernanceConfig) {
       const allowed = await authorisation.prepare(next.authorization_policy);
       const decisions = await preparePolicy(options.policy, next.policy_files);
@@ -257,12 +305,18 @@ export async function openGovernance(given: GovernanceOptions): Promise<BuiltSer
         if (until !== undefined) await forgetDecisions(options.store, until, randomUUID);
       };
       running.push(background.every("told decisions", FORGET_MS, forgetTold));
+      if (archive !== undefined) {
+        const round = () => archiving.run(clock.now(), () => archiveAudit({ now: clock.now() }));
+        void background.step("audit archive", round);
+        running.push(background.every("audit archive", archive.interval, round));
+      }
       unsubscribe = store.subscribe(() => following.due(FOLLOW_MS));
     },
     async stop() {
       unsubscribe();
       await scans.stop();
       await Promise.all(running.map((step) => step.stop()));
+      await archiving.release();
       await background.step("audit checkpoint", checkpointAll);
       catalogues.close();
       await models?.upstream.close();

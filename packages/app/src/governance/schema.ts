@@ -1,6 +1,7 @@
 import type { JsonObject } from "@seneschal/kernel";
 import type { IndexSpec, IndexValue } from "@seneschal/kernel/ports";
 import type { StoreSchema } from "@seneschal/kernel/store";
+import { auditArchives, auditTiles, auditTrees } from "../platform/audit-log/index.ts";
 import { auditSinkCollections, idempotencyCollections, jobCollections } from "../platform/index.ts";
 
 const by = (...fields: readonly string[]): IndexSpec => ({ key: (doc) => fields.map((field) => doc[field] as IndexValue) });
@@ -17,6 +18,9 @@ export const governanceSchema: StoreSchema = {
     approvals: { indexes: { by_org: by("org", "requested_at") } },
     decisions: { indexes: { by_time: by("at") } },
     api_keys: { indexes: { by_org: by("org", "created_at") } },
+    [auditArchives.name]: auditArchives,
+    [auditTiles.name]: auditTiles,
+    [auditTrees.name]: auditTrees,
     audit_persons: { indexes: { by_commitment: by("org", "commitment") } },
     audit_checkpoints: {
       indexes: { by_size: by("stream", "size"), by_seq: { key: (doc) => [(doc["seq"] as number | undefined) ?? 0] } },

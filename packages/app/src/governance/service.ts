@@ -8,13 +8,14 @@ import {
   type BuiltService,
   DEFAULT_INSTANCE,
   defineService,
+  openArchive,
   openAuditSinks,
   openPolicyEngine,
   type Platform,
 } from "../platform/index.ts";
 import { openCheckpointSigner } from "./audit/open-checkpoint-signer.ts";
 import { decisionsOf } from "./decision-log.ts";
-import { openGovernance } from "./open-governance.ts";
+import { type Governance, openGovernance } from "./open-governance.ts";
 import { governanceSchema } from "./schema.ts";
 
 /**
@@ -27,11 +28,12 @@ export function governanceService(dataDir: string) {
     settings: governanceServiceSettings,
     info: governanceInfo,
     livePath: "/health",
-    build: (config, platform) => build(config, platform, dataDir),
+    build: (config, platform): Promise<BuiltService> => buildGovernance(config, platform, dataDir),
   });
 }
 
-async function build(config: GovernanceServiceConfig, platform: Platform, dataDir: string): Promise<BuiltService> {
+/** Opens store and service; what was opened is closed again by `stop`, and when something fails on the way. */
+export async function buildGovernance(config: GovernanceServiceConfig, platform: Platform, dataDir: string): Promise<Governance> {
   const { database, ...own } = config;
   const { clock, random, log, metrics, version, background, health } = platform;
   const policy = await openPolicyEngine(own.policy_engine);
@@ -70,6 +72,7 @@ async function build(config: GovernanceServiceConfig, platform: Platform, dataDi
       health,
       config: own,
       decisionsTold: sinks.decisionsTold,
+      archive: own.audit.archive && (await openArchive(own.audit.archive.to)),
     });
     return sinks.around({
       ...built,

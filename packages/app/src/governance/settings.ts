@@ -1,5 +1,6 @@
 import { API_SCOPES, redactionRule } from "@seneschal/contract/governance";
 import * as z from "zod";
+import { auditSetting } from "../platform/audit-log/index.ts";
 import {
   decisionSinksSetting,
   duration,
@@ -122,6 +123,7 @@ export const governanceSettings = z.strictObject({
   authorization_policy: z.string().min(1).optional(),
   /** Sinks with `tells: decisions` get the decisions of the policy in OPA's form. */
   audit_sinks: decisionSinksSetting,
+  audit: auditSetting,
   /** A signed checkpoint of the audit log is written after so long. */
   checkpoint_interval: duration("60s"),
 });

@@ -10,7 +10,13 @@ import type { DocumentStore, PolicyEngine } from "@seneschal/kernel/ports";
 import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
 import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";
-import { type GovernanceOptions, governanceSchema, governanceSettings, openGovernance } from "../../src/governance/index.ts";
+import {
+  type Governance,
+  type GovernanceOptions,
+  governanceSchema,
+  governanceSettings,
+  openGovernance,
+} from "../../src/governance/index.ts";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
 import { contractLog } from "../platform/contract-log.ts";
 
@@ -43,6 +49,8 @@ export interface Rig {
   readonly store: DocumentStore;
   readonly clock: SettableClock;
   call(who: Caller, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Archives what is due then, however few records are. */
+  archive(now: number): Promise<readonly unknown[]>;
   stop(): Promise<void>;
 }
 
@@ -55,6 +63,7 @@ export interface RigOptions {
   readonly checkpointKey?: string;
   readonly source?: GovernanceOptions["source"];
   readonly recogniser?: GovernanceOptions["recogniser"];
+  readonly archive?: GovernanceOptions["archive"];
 }
 
 const parser = await openSqlParser();
@@ -70,6 +79,7 @@ export async function startRig(
     checkpointKey,
     source,
     recogniser,
+    archive,
   }: RigOptions = {},
 ): Promise<Rig> {
   const clock = settableClock(NOON);
@@ -83,13 +93,14 @@ export async function startRig(
     classification: { threads: 0, ...(settings["classification"] as object | undefined) },
   });
   const signer = await openCheckpointSigner(checkpointKey, "test");
+  let governance: Governance | undefined;
   const definition = defineService({
     name: "governance",
     contract: governanceContract,
     settings: governanceSettings,
     info: governanceInfo,
-    build: (own, { random, log, metrics, version, background, health }) =>
-      openGovernance({
+    async build(own, { random, log, metrics, version, background, health }) {
+      governance = await openGovernance({
         store,
         policy,
         sql,
@@ -104,7 +115,10 @@ export async function startRig(
         config: own,
         source,
         ...(recogniser === undefined ? {} : { recogniser }),
-      }),
+        archive,
+      });
+      return governance;
+    },
   });
   const contract = contractLog();
   const service = await startService(definition, config, {
@@ -134,6 +148,7 @@ export async function startRig(
       const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
       return { status: response.status, headers: response.headers, body: isJson && text !== "" ? JSON.parse(text) : text };
     },
+    archive: async (now) => (await governance?.archiveAudit({ now, few: false })) ?? [],
     async stop() {
       await service.stop();
       contract.check();

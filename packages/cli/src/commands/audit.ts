@@ -109,14 +109,14 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
     });
   audit
     .command("archive")
-    .description("move events that are due into the archive of the settings, now, while the gateway is stopped")
+    .description("move events that are due into the archives of the settings, now, while the services are stopped")
     .option("-c, --config <file>", "YAML or JSON file")
     .option("--set <path=value...>", "a setting by its path")
     .action(async (options: { config?: string; set?: string[] }) => {
       const config = await readConfig(host, options);
       const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
       const segments = await archiveAudit(config, { log, version, operators: bringShares(host) });
-      const text = segments.map(({ id, first, last }) => `events ${first} to ${last}: ${id}`).join("\n");
+      const text = segments.map(({ service, id, first, last }) => `${service} events ${first} to ${last}: ${id}`).join("\n");
       result({ segments }, text || "(nothing is due)");
     });
   addWitness(audit, { host, result, exit });

@@ -1,8 +1,9 @@
 import { auditFlaws, auditResults } from "@seneschal/core/keys";
 import * as z from "zod";
+import { archivedPart } from "../archived-part.ts";
 import { integerParam, limitParam, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
-import { archivedPart, idParam, inBase64, inHex, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
+import { idParam, inBase64, inHex, inOrder, listOf, moment, organizationId, period, timestamp } from "./shapes.ts";
 
 const auditEvent = z
   .object({

@@ -1,8 +1,9 @@
 import { reportTypes } from "@seneschal/core/keys";
 import * as z from "zod";
+import { archivedPart } from "../archived-part.ts";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
-import { archivedPart, idParam, inOrder, listOf, moment, organizationId, page, timestamp } from "./shapes.ts";
+import { idParam, inOrder, listOf, moment, organizationId, page, timestamp } from "./shapes.ts";
 
 const formats = ["json", "csv", "html"] as const;
 

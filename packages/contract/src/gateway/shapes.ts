@@ -115,14 +115,6 @@ export function listOf<Name extends string, Item extends z.ZodType>(plural: Name
   return z.object(shape);
 }
 
-/** What of an audit log is in the archive of the instance, and not among what this route reads. */
-export const archivedPart = z
-  .object({
-    through: z.int().meta({ description: "events up to this sequence are in the archive" }),
-    until: timestamp.meta({ description: "the time of that event" }),
-  })
-  .meta({ id: "AuditArchived" });
-
 /**
  * Lets a request use other names for some fields: `{ alias: field }`. Naming a field twice is refused. What comes out has
  * the schema's own names; documents and clients know only these, beside a word on the alias.

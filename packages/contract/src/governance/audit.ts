@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { archivedPart } from "../archived-part.ts";
 import { flagParam, integerParam, limitParam, MAX_PAGE, offsetParam, timeParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { auditRecord, time } from "./shapes.ts";
@@ -13,7 +14,12 @@ function inOrder(start: string | number | undefined, end: string | number | unde
 /** SHA-256 in base64, as checkpoints have it. */
 const rootHash = z.string().regex(/^[A-Za-z0-9+/]{43}=$/, "expected the base64 of 32 bytes");
 const guarded = { tag: "audit", auth: "principal", action: "audit:read" } as const;
-const page = z.strictObject({ total: z.int(), records: z.array(auditRecord) }).meta({ id: "AuditQueryResponse" });
+const archived = {
+  archived: archivedPart
+    .optional()
+    .meta({ description: "What of the log, and of the asked period, is in the archive; record `log_index + 1` is its sequence" }),
+};
+const page = z.strictObject({ total: z.int(), records: z.array(auditRecord), ...archived }).meta({ id: "AuditQueryResponse" });
 
 /** The record of operations. */
 export const auditRoutes = {
@@ -76,6 +82,7 @@ export const auditRoutes = {
       first_bad_checkpoint: z.int().nullable(),
       missing: z.int(),
       checked_client_checkpoint: z.boolean(),
+      ...archived,
     }),
     extension: true,
   },

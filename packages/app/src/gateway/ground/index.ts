@@ -8,7 +8,7 @@ export { checkpointOrigin, gatewayLog } from "./audit/form.ts";
 export { acceptances } from "./audit/gaps.ts";
 export { type AuditRecord, auditIndexes } from "./audit/indexes.ts";
 export { auditLeaf } from "./audit/leaf.ts";
-export { type ArchivedPart, auditLog } from "./audit/log.ts";
+export { auditLog } from "./audit/log.ts";
 export { logKeys } from "./audit/log-key.ts";
 export { markRecorded, recordRefusal } from "./audit/record-refusal.ts";
 export { checkpoints, type StoredCheckpoint } from "./audit/sealer.ts";

@@ -1,26 +1,47 @@
 import { randomUUID } from "node:crypto";
+import type { BackupTarget } from "@seneschal/adapters/backups";
 import {
+  type LogClaim as ClaimOfTree,
   CompactRange,
-  leafHash,
-  MerkleTree,
+  claimRanges,
   type NoteKey,
   noteVerifierKey,
+  proveClaim,
   type SignBytes,
   signNote,
 } from "@seneschal/crypto/merkle";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { AuditDraft, AuditNumber, DocumentStore } from "@seneschal/kernel/ports";
+import {
+  type ArchivedLog,
+  type ArchivedPart,
+  AuditTampered,
+  archivedLog,
+  archiveSegment,
+  commitGuarded,
+  cutTiles,
+  extendTiles,
+  readTree,
+  type SegmentDue,
+  type SegmentToKeep,
+  type SignedLog,
+  tiledSize,
+  UNTILED,
+  wholeLog,
+} from "../../platform/audit-log/index.ts";
 import { lostRace } from "../fault.ts";
 import {
   bytesOf,
   type CheckpointDoc,
   furthestCheckpoint,
   isSigned,
+  isVouchedFor,
   newestCheckpoint,
   noteText,
   type TreeState,
   textOf,
 } from "./checkpoints.ts";
+import { governanceLog as form } from "./form.ts";
 import { leafData, leavesOf, PAGE } from "./records.ts";
 import { sha256 } from "./sha256.ts";
 import { type AuditVerdict, type LogClaim, verifyLog } from "./verify-log.ts";
@@ -53,8 +74,6 @@ export class AuditLog {
   /** Streams that lack a record. */
   readonly #broken = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
-  /** Whole trees, of streams that proofs were asked of. */
-  readonly #trees = new Map<string, MerkleTree>();
 
   constructor(store: DocumentStore, signer: CheckpointSigner) {
     this.#store = store;
@@ -107,26 +126,121 @@ export class AuditLog {
     return verifyLog(this.#store, stream, this.#signer.key, own);
   }
 
-  /** Inclusion proof of the record at `streamSeq` (from 1) in the newest tree. */
+  /** Inclusion proof of the record at `streamSeq` (from 1) in the newest tree. Throws `log_invalid` when the log does not prove it. */
   async proof(stream: string, streamSeq: number, event: JsonObject) {
-    const tree = await this.#tree(stream);
-    return {
-      leaf: textOf(leafHash(leafData(event), sha256)),
-      index: streamSeq - 1,
-      size: tree.size,
-      root: textOf(tree.root()),
-      proof: tree.inclusionProof(streamSeq - 1).map(textOf),
-    };
+    const index = streamSeq - 1;
+    const leaf = form.leaf({ seq: 0, stream, stream_seq: streamSeq, event });
+    const { size, proven } = await this.#prove(stream, (size) => ({ kind: "inclusion", index, size, leaf }));
+    return { leaf: textOf(leaf), index, size, root: textOf(proven.root), proof: proven.proof.map(textOf) };
   }
 
   /** How many records the log has, and the proof that its first `first` ones are unchanged in its first `second` ones, when it has so many. */
   async consistency(stream: string, first: number, second?: number) {
-    const tree = await this.#tree(stream);
-    const { size } = tree;
+    const { size } = await this.#whole(stream);
     const to = second ?? size;
     if (first > to || to > size) return { size };
-    const proof = { first_root: textOf(tree.root(first)), second_root: textOf(tree.root(to)) };
-    return { size, proven: { first, second: to, ...proof, proof: tree.consistencyProof(first, to).map(textOf) } };
+    const { proven } = await this.#prove(stream, () => ({ kind: "consistency", first, second: to }));
+    const roots = { first_root: textOf(proven.root), second_root: textOf(proven.secondRoot) };
+    return { size, proven: { first, second: to, ...roots, proof: proven.proof.map(textOf) } };
+  }
+
+  /** What of a stream is archived, as the key has signed it; `undefined`: nothing. */
+  async archived(stream: string): Promise<ArchivedPart | undefined> {
+    const archived = await this.#archived(stream);
+    return archived === undefined || archived === "damaged" ? undefined : { through: archived.range.size, until: archived.until };
+  }
+
+  /** Moves the next segment of records into an archive; see {@link archiveSegment}. What no checkpoint counts is signed before. */
+  async archive(target: BackupTarget, due: SegmentDue, now: number): Promise<SegmentToKeep | undefined> {
+    await this.checkpointAll(now);
+    const { key, sign } = this.#signer;
+    return archiveSegment(
+      {
+        store: this.#store,
+        instance: key.name,
+        form,
+        signed: (stream) => this.#signedLog(stream),
+        tile: async (stream) => {
+          const range = (await this.#signedLog(stream))?.range;
+          if (range !== undefined) await this.#tile(stream, range.size);
+        },
+        sign: (text) => signNote(text, key, sign),
+      },
+      target,
+      due,
+    );
+  }
+
+  #archived(stream: string): Promise<ArchivedLog | "damaged" | undefined> {
+    const { key } = this.#signer;
+    return archivedLog(this.#store, stream, { form, instance: key.name, key });
+  }
+
+  /** A log as far as checkpoints count it. That of all streams is signed by its archive alone. */
+  async #signedLog(stream: string): Promise<SignedLog | undefined> {
+    const { key } = this.#signer;
+    const archived = await this.#archived(stream);
+    const damaged = () => new AuditTampered({ flaw: "checkpoint_invalid", stream, sequence: null });
+    if (archived === "damaged") throw damaged();
+    const rest = { key, gaps: [], ...(archived && { archived }) };
+    if (stream === wholeLog) return this.#signedUpTo === 0 ? undefined : { ...rest, size: this.#signedUpTo };
+    const newest = await newestCheckpoint(this.#store, stream);
+    const range = newest && (await this.#signedRange(stream, newest));
+    if (range !== undefined && range.size < (archived?.range.size ?? 0)) throw damaged();
+    return range && { ...rest, size: range.size, range };
+  }
+
+  /** The tree that a checkpoint counts; one of an earlier version has no peaks: its records have. */
+  async #signedRange(stream: string, newest: CheckpointDoc): Promise<CompactRange | undefined> {
+    if (isSigned(this.#signer.key, newest)) return new CompactRange(newest.size, newest.peaks?.map(bytesOf), sha256);
+    const edge = await this.#whole(stream);
+    const same = edge.size === newest.size && textOf(edge.root()) === newest.root;
+    return same && isVouchedFor(this.#signer.key, newest) ? new CompactRange(edge.size, edge.hashes, sha256) : undefined;
+  }
+
+  /** Proves what is claimed of the newest tree by stored hashes: O(log n) reads. It was verified under what is signed and what came since. */
+  async #prove(stream: string, claimOf: (size: number) => ClaimOfTree) {
+    const edge = await this.#whole(stream);
+    const head = { size: edge.size, root: edge.root() };
+    const claim = claimOf(head.size);
+    const ranges = claimRanges(claim, head.size);
+    for (let anew = false; ; anew = true) {
+      if (head.size - (await tiledSize(this.#store, stream, head.size)) > UNTILED) await this.#tile(stream, head.size);
+      const archived = await this.#archivedSize(stream);
+      const tree = await readTree(this.#store, ranges, { stream, size: head.size, gaps: [], form, archived });
+      const proven = proveClaim(claim, head, (leaves) => tree.root(leaves), sha256);
+      if (proven !== undefined) return { size: head.size, proven };
+      if (anew) throw notWhole(stream);
+      // Tiles are believed by nobody: those of records that are in the store are made anew.
+      await commitGuarded(this.#store, (unit) => cutTiles(unit, stream, archived));
+    }
+  }
+
+  /** The edge of a stream with every record that is in the store now. */
+  async #whole(stream: string): Promise<CompactRange> {
+    await this.follow();
+    const edge = await this.#edge(stream);
+    await this.#catchUp(stream, edge, (leaf) => this.#append(stream, edge, leaf));
+    return edge;
+  }
+
+  /** Makes tiles of a stream's first records. */
+  async #tile(stream: string, size: number): Promise<void> {
+    const known = { stream, size, gaps: [], form, archived: await this.#archivedSize(stream) };
+    let anew = false;
+    for (let state: Awaited<ReturnType<typeof extendTiles>> = "more"; state !== "done"; ) {
+      state = await commitGuarded(this.#store, (unit) => extendTiles(this.#store, unit, known));
+      if (state !== "damaged") continue;
+      // Those of what is archived are not made again.
+      if (anew) return;
+      anew = true;
+    }
+  }
+
+  async #archivedSize(stream: string): Promise<number> {
+    const archived = await this.#archived(stream);
+    if (archived === "damaged") throw notWhole(stream);
+    return archived?.range.size ?? 0;
   }
 
   /** Whoever counts or signs does so alone. */
@@ -141,7 +255,7 @@ export class AuditLog {
     for (;;) {
       const entries = await this.#store.auditRead(this.#followed, PAGE);
       for (const { seq, stream, streamSeq, event } of entries) {
-        const edge = this.#edges.get(stream) ?? (await this.#edgeOf(stream));
+        const edge = await this.#edge(stream);
         if (edge.size < streamSeq - 1 && !this.#broken.has(stream))
           await this.#catchUp(stream, edge, (leaf) => this.#append(stream, edge, leaf));
         if (edge.size === streamSeq - 1) this.#append(stream, edge, leafData(event));
@@ -158,13 +272,20 @@ export class AuditLog {
     return furthest !== undefined && isSigned(this.#signer.key, furthest) ? (furthest.seq ?? 0) : 0;
   }
 
-  /** The edge that the newest checkpoint left; an empty one where it is not ours or lacks the peaks. */
-  async #edgeOf(stream: string): Promise<CompactRange> {
+  /** The edge of a stream: at first the one that the newest checkpoint left, or the archive; an empty one where they are not ours or lack the peaks. */
+  async #edge(stream: string): Promise<CompactRange> {
+    const known = this.#edges.get(stream);
+    if (known !== undefined) return known;
     const newest = await newestCheckpoint(this.#store, stream);
-    const edge =
-      newest !== undefined && isSigned(this.#signer.key, newest)
-        ? new CompactRange(newest.size, newest.peaks?.map(bytesOf), sha256)
-        : new CompactRange(0, [], sha256);
+    const archived = await this.#archived(stream);
+    const signed = newest !== undefined && isSigned(this.#signer.key, newest) ? newest : undefined;
+    const begun = archived === undefined || archived === "damaged" ? undefined : archived.range;
+    const { size, hashes } =
+      begun !== undefined && begun.size > (signed?.size ?? 0)
+        ? begun
+        : { size: signed?.size ?? 0, hashes: signed?.peaks?.map(bytesOf) ?? [] };
+    // Somebody else may have made it while this waited for the store.
+    const edge = this.#edges.get(stream) ?? new CompactRange(size, hashes, sha256);
     this.#edges.set(stream, edge);
     return edge;
   }
@@ -207,14 +328,6 @@ export class AuditLog {
     return { stream, size, root: textOf(root), peaks: peaks.map(textOf), seq, note, timestamp };
   }
 
-  /** The whole tree of a stream, with every record that is in the store now. */
-  async #tree(stream: string): Promise<MerkleTree> {
-    const tree = this.#trees.get(stream) ?? new MerkleTree(sha256);
-    this.#trees.set(stream, tree);
-    await this.#catchUp(stream, tree, (leaf) => tree.append(leaf));
-    return tree;
-  }
-
   /** Appends what a tree does not count yet, from the stream's own records, until one is missing. */
   async #catchUp(stream: string, tree: { readonly size: number }, append: (leaf: Uint8Array) => void): Promise<void> {
     let at = tree.size;
@@ -224,6 +337,10 @@ export class AuditLog {
       at += 1;
     }
   }
+}
+
+function notWhole(stream: string): CodedError<string> {
+  return new CodedError("log_invalid", `the audit log of ${stream} is not whole: nothing is proven by it`);
 }
 
 function lacking(stream: string): CodedError<string> {

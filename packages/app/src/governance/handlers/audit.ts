@@ -1,6 +1,7 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import type { JsonObject } from "@seneschal/kernel";
+import { archivedHeader, archivedIn } from "../../platform/audit-log/index.ts";
 import { type AuditFilter, type Log, pageAudit, type RecordWire, recordOf, scanAudit } from "../audit/query.ts";
 import { invalid, notFound } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
@@ -22,8 +23,13 @@ type Routes = Pick<
 const instantOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Date.parse(/(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`);
 
+/** What of a log is archived, and of a period that begins then. */
+async function archivedOf({ audit }: Pick<GovernanceServices, "audit">, org: string, from?: number) {
+  return archivedIn(await audit.archived(org), from === undefined ? undefined : new Date(from).toISOString());
+}
+
 export const auditHandlers: Handlers<Routes, GovernanceServices> = {
-  queryAudit(log, { principal, body }) {
+  async queryAudit(log, { principal, body }) {
     const filter: AuditFilter = {
       user: body.user_id,
       from: instantOf(body.start_date),
@@ -31,10 +37,10 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
       operations: body.operation_types,
       allowedOnly: body.allowed_only,
     };
-    return pageAudit(log, principal.org, filter, body);
+    return { ...(await pageAudit(log, principal.org, filter, body)), ...(await archivedOf(log, principal.org, filter.from)) };
   },
 
-  listAudit(log, { principal, query }) {
+  async listAudit(log, { principal, query }) {
     const filter: AuditFilter = {
       user: query.user_id,
       from: query.start_date,
@@ -42,12 +48,16 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
       operations: query.operation_type === undefined ? undefined : [query.operation_type],
       allowedOnly: query.allowed_only ?? false,
     };
-    return pageAudit(log, principal.org, filter, query);
+    return { ...(await pageAudit(log, principal.org, filter, query)), ...(await archivedOf(log, principal.org, filter.from)) };
   },
 
   async verifyAudit({ audit }, { principal, body }) {
     const own = body.size === undefined || body.root === undefined ? undefined : { size: body.size, root: body.root };
-    return { ...(await audit.verify(principal.org, own)), checked_client_checkpoint: own !== undefined };
+    return {
+      ...(await audit.verify(principal.org, own)),
+      checked_client_checkpoint: own !== undefined,
+      ...(await archivedOf({ audit }, principal.org)),
+    };
   },
 
   async auditCheckpoint({ audit }, { principal, now }) {
@@ -88,9 +98,10 @@ export const auditHandlers: Handlers<Routes, GovernanceServices> = {
     await persons.erase(store, input.principal.org, input.params.user_id, whoOf(input));
   },
 
-  exportDecisionLog({ store, persons, version, policyRevision }, { principal, query }) {
+  async exportDecisionLog({ store, persons, audit, version, policyRevision }, { principal, query }) {
     return {
       filename: "decision-log.ndjson",
+      headers: archivedHeader(await archivedOf({ audit }, principal.org, query.start_date)),
       body: decisions(
         { store, persons },
         principal.org,

@@ -38,7 +38,7 @@ export interface SegmentToKeep {
 }
 
 /** A log as far as it is signed. */
-interface SignedLog {
+export interface SignedLog {
   readonly key: NoteKey;
   readonly size: number;
   /** What was signed of it. The whole log may have none where only its streams are signed: the archive is the first to sign it. */

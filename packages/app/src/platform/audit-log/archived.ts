@@ -1,9 +1,11 @@
 import { bytesEqual } from "@seneschal/crypto";
 import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, verifyNote } from "@seneschal/crypto/merkle";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64, bytes } from "../bytes.ts";
 import { collection } from "../collection.ts";
 import { gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
 import type { LogForm } from "./log-form.ts";
+import { readable } from "./readable.ts";
 
 /** How far a stream, or the whole log, is archived: what its events stand for once they are not in the store any more. */
 interface StoredArchive {
@@ -63,6 +65,34 @@ export function openArchived(
   } catch {
     return "damaged";
   }
+}
+
+/** How far a log is archived by what is in the store; `damaged` when that is not what the key has signed, `undefined`: it is not archived. */
+export async function archivedLog(
+  store: DocumentStore,
+  stream: string,
+  given: Parameters<typeof openArchived>[2],
+): Promise<ArchivedLog | "damaged" | undefined> {
+  const stored = await readable(() => store.get(auditArchives.name, stream));
+  return stored === undefined || stored === "damaged"
+    ? stored
+    : openArchived(stored.doc as unknown as StoredArchive, stream, given);
+}
+
+/** What an archive has of a log: its events up to this number, of up to this time, are read there. */
+export interface ArchivedPart {
+  readonly through: number;
+  readonly until: string;
+}
+
+/** What to tell of an archive to who reads a period that begins then, or all of a log; nothing where it does not reach into that. */
+export function archivedIn(archived: ArchivedPart | undefined, since?: string): { archived?: ArchivedPart } {
+  return archived === undefined || (since !== undefined && since > archived.until) ? {} : { archived };
+}
+
+/** The header of an export that lacks what is archived. */
+export function archivedHeader({ archived }: { readonly archived?: ArchivedPart }): Record<string, string> {
+  return archived === undefined ? {} : { "audit-archived": `through=${archived.through}; until=${archived.until}` };
 }
 
 /** What is stored of a log as far as it is archived. */

@@ -1,9 +1,18 @@
 export { type ArchivedSegment, archiveDue, archiveRounds } from "./archive-due.ts";
-export { archiveSegment, type SegmentDue, type SegmentToKeep } from "./archive-segment.ts";
+export { archiveSegment, type SegmentDue, type SegmentToKeep, type SignedLog } from "./archive-segment.ts";
 export { auditSetting } from "./archive-setting.ts";
-export { type ArchivedLog, auditArchives, openArchived } from "./archived.ts";
+export {
+  type ArchivedLog,
+  type ArchivedPart,
+  archivedHeader,
+  archivedIn,
+  archivedLog,
+  auditArchives,
+  openArchived,
+} from "./archived.ts";
 export { type AuditFinding, AuditTampered } from "./finding.ts";
 export { type AuditGap, gapLeaf, gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
+export { commitGuarded } from "./guarded-writes.ts";
 export type { LogForm } from "./log-form.ts";
 export { openArchive, tryArchive } from "./open-archive.ts";
 export { readable } from "./readable.ts";
@@ -18,6 +27,7 @@ export {
   readTree,
   tileComparison,
   tiledLeaf,
+  tiledLeaves,
   tiledSize,
   UNTILED,
   wrongArchivedTile,

@@ -153,6 +153,16 @@ export async function tiledLeaf(store: DocumentStore, stream: string, number: nu
   return hashes !== undefined && hashes.length >= at + 32 ? hashes.subarray(at, at + 32) : undefined;
 }
 
+/** The leaf hashes of a log's first events as the tiles have them, until one is missing; nobody vouches for them. */
+export async function* tiledLeaves(store: DocumentStore, stream: string, size: number): AsyncGenerator<Uint8Array> {
+  for (let index = 0; index * TILE_WIDTH < size; index += 1) {
+    const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+    const [hashes = new Uint8Array()] = await hashesOf(store, stream, [{ level: 0, index, width }]);
+    for (let at = 0; at + 32 <= hashes.length; at += 32) yield hashes.subarray(at, at + 32);
+    if (hashes.length < width * 32) return;
+  }
+}
+
 /** The number of an archived event that stays in the store, as the newest of its stream, and is not the one that the tiles know. They are held against what is signed elsewhere. */
 export async function changedBehind(
   store: DocumentStore,

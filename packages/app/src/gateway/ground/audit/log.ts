@@ -14,15 +14,15 @@ import { CodedError, isCoded } from "@seneschal/kernel";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
 import {
   type ArchivedLog,
+  type ArchivedPart,
   type AuditFinding,
   type AuditGap,
   AuditTampered,
+  archivedLog,
   archiveSegment,
-  auditArchives,
   changedBehind,
   cutTiles,
   extendTiles,
-  openArchived,
   readable,
   readTree,
   recordsInOrder,
@@ -65,12 +65,6 @@ interface SignedStream extends LogTree {
   readonly checkpoint: StoredCheckpoint;
   /** As far as its events were moved to an archive. */
   readonly archived?: ArchivedLog;
-}
-
-/** What an archive has of a log: its events up to this number, of up to this time, are read there. */
-export interface ArchivedPart {
-  readonly through: number;
-  readonly until: string;
 }
 
 /** The tamper evidence over the store's audit log. */
@@ -238,9 +232,8 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     const unaccepted = gap && (await unacceptedGap(key));
     if (gap !== undefined && unaccepted !== undefined)
       return { flaw: "event_missing", stream, sequence: (stream === wholeLog ? unaccepted : gap).first };
-    const archive = await readable(() => read.get(auditArchives, stream));
-    if (archive === undefined) return { ...tree, key, checkpoint };
-    const archived = archive === "damaged" ? archive : openArchived(archive, stream, { form, instance, key });
+    const archived = await archivedLog(store, stream, { form, instance, key });
+    if (archived === undefined) return { ...tree, key, checkpoint };
     if (archived === "damaged" || archived.range.size > tree.range.size)
       return { flaw: "checkpoint_invalid", stream, sequence: null };
     return { ...tree, key, checkpoint, archived };
@@ -381,10 +374,11 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       return signedBy(publicKey, stored);
     },
     async archived(stream) {
-      const stored = await readable(() => read.get(auditArchives, stream));
-      if (stored === undefined || stored === "damaged" || publicKey === undefined) return undefined;
-      const archived = openArchived(stored, stream, { form, instance, key: publicKey });
-      return archived === "damaged" ? undefined : { through: archived.range.size, until: archived.until };
+      if (publicKey === undefined) return undefined;
+      const archived = await archivedLog(store, stream, { form, instance, key: publicKey });
+      return archived === undefined || archived === "damaged"
+        ? undefined
+        : { through: archived.range.size, until: archived.until };
     },
     leafOf: (stream, number) => tiledLeaf(store, stream, number),
     async archive(target, due) {

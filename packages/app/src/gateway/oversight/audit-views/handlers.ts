@@ -2,7 +2,8 @@ import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import type { LogClaim } from "@seneschal/crypto/merkle";
-import { type ArchivedPart, type AuditRecord, auditLeaf, ownOrganization } from "../../ground/index.ts";
+import { archivedHeader, archivedIn } from "../../../platform/audit-log/index.ts";
+import { type AuditRecord, auditLeaf, ownOrganization } from "../../ground/index.ts";
 import { cosignedCheckpoints, type PartnerServices } from "../../partners/index.ts";
 import { download } from "./export.ts";
 import { auditFigures } from "./figures.ts";
@@ -68,9 +69,8 @@ function activity({ event }: AuditRecord) {
 }
 
 /** What of a log is archived and of a period that begins then, or of all; nothing where it is not, so that it is not told. */
-async function archivedIn({ audit }: PartnerServices, stream: string, since?: string): Promise<{ archived?: ArchivedPart }> {
-  const archived = await audit.archived(stream);
-  return archived === undefined || (since !== undefined && since > archived.until) ? {} : { archived };
+async function archivedOf({ audit }: PartnerServices, stream: string, since?: string) {
+  return archivedIn(await audit.archived(stream), since);
 }
 
 /** An event of the caller's organisation: no other's is told from one that is not there. */
@@ -107,7 +107,7 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
       events: await presentEvents(services, records),
       count: records.length,
       total,
-      ...(await archivedIn(services, stream, filter.since)),
+      ...(await archivedOf(services, stream, filter.since)),
     };
   },
 
@@ -127,7 +127,7 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
       events_by_org: figures.total_events === 0 ? {} : { [principal.org]: figures.total_events },
       since,
       until,
-      ...(await archivedIn(services, principal.org, since)),
+      ...(await archivedOf(services, principal.org, since)),
     };
   },
 
@@ -138,10 +138,8 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
       unit.record({ type: "audit.export", metadata: { format } });
     });
     const rows = presented(services, stream, { workspace, event_type, actor, since, until });
-    const { archived } = await archivedIn(services, stream, since);
     const file = download("audit-export", format, exportColumns, rows);
-    if (archived === undefined) return file;
-    return { ...file, headers: { "audit-archived": `through=${archived.through}; until=${archived.until}` } };
+    return { ...file, headers: archivedHeader(await archivedOf(services, stream, since)) };
   },
 
   async verifyAudit(services, { principal, body }) {
@@ -155,7 +153,7 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
       flaw,
       sequence,
       accepted_gaps: [...(await services.audit.gaps(principal.org))],
-      ...(await archivedIn(services, principal.org)),
+      ...(await archivedOf(services, principal.org)),
     };
   },
 

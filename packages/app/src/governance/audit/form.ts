@@ -1,0 +1,15 @@
+import { leafHash } from "@seneschal/crypto/merkle";
+import type { LogForm } from "../../platform/audit-log/index.ts";
+import { leafData } from "./records.ts";
+import { sha256 } from "./sha256.ts";
+
+/** How the audit log of data governance is hashed and signed: each organisation's by itself, under the name of the key. */
+export const governanceLog: LogForm = {
+  segments: "seneschal.governance.segment",
+  keyName: (instance) => instance,
+  checkpointOrigin: (instance, stream) => `${instance}/${encodeURIComponent(stream)}`,
+  archiveOrigin: (instance, stream) =>
+    `seneschal.governance.archive/${encodeURIComponent(instance)}/${encodeURIComponent(stream)}`,
+  sha256,
+  leaf: ({ event }) => leafHash(leafData(event), sha256),
+};
