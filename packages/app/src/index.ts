@@ -1,5 +1,11 @@
 export { acceptGap } from "./compose/accept-audit-gap.ts";
-export { archiveAudit, verifyArchiveDirectory } from "./compose/archive-audit.ts";
+export {
+  type ArchivedSegmentOf,
+  archiveAudit,
+  type MendedLog,
+  mendAudit,
+  verifyArchiveDirectory,
+} from "./compose/archive-audit.ts";
 export { type BootstrapOptions, type Bootstrapped, bootstrapInstance } from "./compose/bootstrap-instance.ts";
 export { type CertificateFile, certificateFiles } from "./compose/certificate-files.ts";
 export { type CheckOptions, checkConfig, type Finding } from "./compose/check-config.ts";

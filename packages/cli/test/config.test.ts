@@ -2,6 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openLevelStore } from "@seneschal/adapters/level";
+import { governanceSchema } from "@seneschal/app/governance";
+import type { Commit } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
@@ -153,6 +156,45 @@ describe("configuration by the command line", () => {
     expect(await verify()).toBe(1);
     expect(host.json()).toMatchObject({ valid: false });
     expect(await run(["audit", "verify", "--archive", join(cwd, "nowhere"), "--json"], host)).toBe(1);
+  });
+
+  it("moves audit events of data governance too, each service's into a place of its own, and mends what is kept of them", async () => {
+    const host = scriptedHost({ cwd });
+    const [data, directory] = [join(cwd, "both"), join(cwd, "both-archive")];
+    const set = (...more: string[]) => [
+      "--set",
+      `data_dir=${data}`,
+      `governance.audit.archive.to.directory=${directory}`,
+      ...more,
+    ];
+    expect(await run(["init", "--data", data], host)).toBe(0);
+    expect(await run(["org", "create", "initech", "--set", `data_dir=${data}`], host)).toBe(0);
+    const write = async (commit: Commit): Promise<void> => {
+      const store = await openLevelStore({ ...governanceSchema, path: join(data, "governance") });
+      await store.commit(commit);
+      await store.close();
+    };
+    const event = { id: "e", timestamp: "2026-01-01T00:00:00.000Z", user_id: "person:x", operation_type: "READ" };
+    await write({ commitId: "old", audit: [{ stream: "default", event }] });
+    const same = `gateway.audit.archive.to.directory=${directory}`;
+    expect(await run(["audit", "archive", ...set(same)], host)).toBe(2);
+    expect(host.errors.at(-1)).toContain("a place of its own");
+    const gateway = `gateway.audit.archive.to.directory=${join(cwd, "gateway-archive")}`;
+    const after = ["gateway.audit.archive.after=0s", "governance.audit.archive.after=0s"];
+    expect(await run(["audit", "archive", ...set(gateway, ...after), "--json"], host)).toBe(0);
+    const { segments } = host.json() as { segments: { service: string }[] };
+    expect(segments.map(({ service }) => service)).toEqual(["gateway", "governance"]);
+    expect(await run(["audit", "verify", "--archive", directory, "--json"], host)).toBe(0);
+    expect(host.json()).toMatchObject({ valid: true, segments: 1, last: 1 });
+    const mend = async () => {
+      expect(await run(["audit", "mend", ...set(gateway), "--json"], host)).toBe(0);
+      return host.json();
+    };
+    expect(await mend()).toEqual({ mended: [] });
+    await write({ commitId: "lost", dels: [{ coll: "audit_tiles", id: "0/0/default" }] });
+    expect(await mend()).toEqual({ mended: [{ service: "governance", log: "default" }] });
+    expect(await mend()).toEqual({ mended: [] });
+    expect(await run(["audit", "mend", "--set", `data_dir=${data}`], host)).toBe(2);
   });
 
   it("completion knows every command", async () => {

@@ -1,13 +1,14 @@
-import { directoryBackups } from "@seneschal/adapters/backups";
+import { type BackupTarget, directoryBackups } from "@seneschal/adapters/backups";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock } from "@seneschal/adapters/system";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
-import { archiveDueEvents, gatewayLog } from "../gateway/index.ts";
-import { governanceLog } from "../governance/index.ts";
+import { archiveDueEvents, type GatewayServices, gatewayLog } from "../gateway/index.ts";
+import { type Governance, governanceLog } from "../governance/index.ts";
 import { buildGovernance } from "../governance/service.ts";
 import {
   type ArchivedSegment,
   type ArchiveExpectations,
+  type ArchiveSetting,
   type ArchiveVerdict,
   openArchive,
   verifyArchive,
@@ -16,45 +17,75 @@ import { operateGateway } from "./operate-gateway.ts";
 import { type OperateOptions, operatorPlatform } from "./operator-platform.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
+type ServiceWithArchive = "gateway" | "governance";
+
 /** A segment, and whose events it has. */
 export interface ArchivedSegmentOf extends ArchivedSegment {
-  readonly service: "gateway" | "governance";
+  readonly service: ServiceWithArchive;
 }
 
 /**
  * Moves the audit events of the gateway and of data governance that are older than `audit.archive.after` of each into its archive, now and however few they
  * are, as the operator of the instance. An embedded store has one opener: stop the services first (`store_locked`). Throws `usage` when no archive is configured.
  */
-export async function archiveAudit(config: ProcessConfig, options: OperateOptions): Promise<readonly ArchivedSegmentOf[]> {
+export function archiveAudit(config: ProcessConfig, options: OperateOptions): Promise<readonly ArchivedSegmentOf[]> {
+  const given = { now: systemClock.now(), few: false };
+  return ofEachArchive(config, options, {
+    gateway: (services, target, { after: olderThan }) => archiveDueEvents(services, target, { ...given, olderThan }),
+    governance: (service) => service.archiveAudit(given),
+  });
+}
+
+/** A log whose hashes of archived events were made anew. */
+export interface MendedLog {
+  readonly service: ServiceWithArchive;
+  /** The organisation, or `/all`: the log over every one. */
+  readonly log: string;
+}
+
+/**
+ * Makes the hashes that are kept of archived audit events anew from the archives, where they are not what was signed, as the operator of the instance. An
+ * embedded store has one opener: stop the services first (`store_locked`). Throws `usage` when no archive is configured, `audit_archive_damaged`.
+ */
+export function mendAudit(config: ProcessConfig, options: OperateOptions): Promise<readonly MendedLog[]> {
+  const named = (logs: readonly string[]) => logs.map((log) => ({ log }));
+  return ofEachArchive(config, options, {
+    gateway: async (services, target) => named(await services.audit.mend(target)),
+    governance: async (service) => named(await service.mendAudit()),
+  });
+}
+
+async function ofEachArchive<R extends object>(
+  config: ProcessConfig,
+  options: OperateOptions,
+  ask: {
+    readonly gateway: (services: GatewayServices, target: BackupTarget, setting: ArchiveSetting) => Promise<readonly R[]>;
+    readonly governance: (service: Governance) => Promise<readonly R[]>;
+  },
+): Promise<readonly (R & { readonly service: ServiceWithArchive })[]> {
   checkOptions("options", options, { log: "object", version: "string", operators: "function?" });
   checkArgument("config", config, "object");
-  const given = { now: systemClock.now(), few: false };
-  const segments: ArchivedSegmentOf[] = [];
   const { gateway, governance } = config;
-  if (gateway.audit.archive === undefined && governance.audit.archive === undefined)
+  const setting = gateway.audit.archive;
+  const found: (R & { readonly service: ServiceWithArchive })[] = [];
+  if (setting === undefined && governance.audit.archive === undefined)
     throw new CodedError("usage", "gateway.audit.archive is not set, nor governance.audit.archive: no event leaves a database");
-  if (gateway.audit.archive !== undefined) {
-    const { to, after: olderThan } = gateway.audit.archive;
-    const target = await openArchive(to);
-    const archived = await operateGateway(config, options, (services) =>
-      archiveDueEvents(services, target, { ...given, olderThan }),
-    );
-    segments.push(...archived.map((segment) => ({ service: "gateway" as const, ...segment })));
+  if (setting !== undefined) {
+    const target = await openArchive(setting.to);
+    const done = await operateGateway(config, options, (services) => ask.gateway(services, target, setting));
+    found.push(...done.map((one) => ({ service: "gateway" as const, ...one })));
   }
   if (governance.audit.archive !== undefined) {
-    const service = await buildGovernance(
-      { ...governance, log: config.log },
-      operatorPlatform("governance", options),
-      config.data_dir,
-    );
+    const platform = operatorPlatform("governance", options);
+    const service = await buildGovernance({ ...governance, log: config.log }, platform, config.data_dir);
     try {
-      const archived = await service.archiveAudit(given);
-      segments.push(...archived.map((segment) => ({ service: "governance" as const, ...segment })));
+      const done = await ask.governance(service);
+      found.push(...done.map((one) => ({ service: "governance" as const, ...one })));
     } finally {
       await service.stop?.();
     }
   }
-  return segments;
+  return found;
 }
 
 /** Verifies an archive of either service that lies in a directory, by its files alone: see `verifyArchive`. Throws `audit_archive_damaged`. */

@@ -318,7 +318,10 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
   const archiveAudit = async (at: number): Promise<void> => {
     const { archive: target } = options;
     if (archive === undefined || target === undefined) return;
-    await archiving.run(at, () => archiveDueEvents(services, target, { olderThan: archive.after, now: at }));
+    await archiving.run(at, async () => {
+      if (services.audit.damaged().some(({ flaw }) => flaw === "hash_differs")) await services.audit.mend(target);
+      await archiveDueEvents(services, target, { olderThan: archive.after, now: at });
+    });
   };
   const running: Stoppable[] = [];
   return {

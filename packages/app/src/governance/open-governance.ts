@@ -104,6 +104,8 @@ export interface GovernanceOptions {
 export interface Governance extends BuiltService {
   /** Archives what is due of the audit log; `start` does it by the configured interval. `few`: whether few records wait for more. */
   archiveAudit(given: { readonly now: number; readonly few?: boolean }): Promise<readonly ArchivedSegment[]>;
+  /** Makes the hashes of archived records anew from the archive, where they are damaged; `start` does it by the same interval when a log was found not to be whole. */
+  mendAudit(): Promise<readonly string[]>;
 }
 
 /** Puts the data-governance service together. Throws `config_invalid` for a policy that does not compile or a tier that is not in the scale. */
@@ -255,6 +257,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
       { olderThan: archive.after, now, ...(few === undefined ? {} : { few }) },
     );
   };
+  const mendAudit = async () => (options.archive === undefined ? [] : audit.mend(options.archive));
   const running: Stoppable[] = [];
   let unsubscribe = (): void => undefined;
   const checkpointAll = () => services.audit.checkpointAll(clock.now());
@@ -268,6 +271,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
     },
     limits: limitsOf(config),
     archiveAudit,
+    mendAudit,
     async reload(next: GovernanceConfig) {
       const allowed = await authorisation.prepare(next.authorization_policy);
       const decisions = await preparePolicy(options.policy, next.policy_files);
@@ -306,7 +310,11 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
       };
       running.push(background.every("told decisions", FORGET_MS, forgetTold));
       if (archive !== undefined) {
-        const round = () => archiving.run(clock.now(), () => archiveAudit({ now: clock.now() }));
+        const round = () =>
+          archiving.run(clock.now(), async () => {
+            if (audit.doubted) await mendAudit();
+            await archiveAudit({ now: clock.now() });
+          });
         void background.step("audit archive", round);
         running.push(background.every("audit archive", archive.interval, round));
       }

@@ -2,6 +2,7 @@ export { type Admission, type Admissions, admissions } from "./admission.ts";
 export {
   type ArchivedSegment,
   type ArchiveExpectations,
+  type ArchiveSetting,
   type ArchiveVerdict,
   openArchive,
   tryArchive,

@@ -290,6 +290,48 @@ describe("an archive of a gateway's audit log", () => {
   });
 });
 
+describe("hashes of archived events that are damaged", () => {
+  it("are made anew from the archive, of each log and of the whole, and by nothing that was changed or is another instance's", async () => {
+    const log = await logOf(300);
+    await log.step(before(280));
+    const verdicts = async () =>
+      Object.fromEntries(await Promise.all([...STREAMS, wholeLog].map(async (of) => [of, await log.open().verify(of)])));
+    expect(Object.values(await verdicts())).toEqual([undefined, undefined, undefined, undefined]);
+    const flipped = async (id: string): Promise<void> => {
+      const bytes = Buffer.from(String((await log.store.get("audit_tiles", id))?.doc["hashes"]), "base64");
+      bytes[33] = (bytes[33] as number) ^ 1;
+      const doc = { hashes: bytes.toString("base64") };
+      await log.store.commit({ commitId: commitId(), puts: [{ coll: "audit_tiles", id, doc }] });
+    };
+    const lost = (...ids: string[]) =>
+      log.store.commit({ commitId: commitId(), dels: ids.map((id) => ({ coll: "audit_tiles", id })) });
+    for (const [damage, logs] of [
+      [() => flipped("0/0/acme"), ["acme"]],
+      [() => flipped("0/0//all"), [wholeLog]],
+      [() => lost("1/0//all", "0/1//all", "0/0/globex"), [wholeLog, "globex"]],
+    ] as const) {
+      await damage();
+      const found = await verdicts();
+      for (const of of logs) expect(found[of], of).toMatchObject({ flaw: "hash_differs" });
+      const [segment] = await log.target.list();
+      const [path] = [join(folder, await directoryOf(log.target, segment ?? ""), segment ?? "", segmentFiles.events)];
+      const text = await readFile(path, "utf8");
+      await writeFile(path, text.replace('"n":7', '"n":8'));
+      await expect(log.open().mend(log.target)).rejects.toMatchObject({ code: "audit_archive_damaged" });
+      await writeFile(path, text);
+      const other = await logOf(300);
+      await other.step(before(100));
+      await expect(log.open().mend(other.target)).rejects.toMatchObject({ code: "audit_archive_damaged" });
+      expect(await verdicts()).toEqual(found);
+      expect(new Set(await log.open().mend(log.target))).toEqual(new Set(logs));
+      expect(Object.values(await verdicts())).toEqual([undefined, undefined, undefined, undefined]);
+      for (const of of STREAMS)
+        expect(await log.open().prove(of, (second) => ({ kind: "consistency", first: 1, second }))).toHaveProperty("proof");
+      expect(await log.open().mend(log.target)).toEqual([]);
+    }
+  });
+});
+
 describe("a gateway whose audit log is archived", () => {
   const DAY = 86_400_000;
   const directory = join(folder, "served");

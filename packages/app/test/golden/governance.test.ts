@@ -1,11 +1,13 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { directoryBackups } from "@seneschal/adapters/backups";
 import { openLevelStore } from "@seneschal/adapters/level";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { serve } from "@seneschal/server-express";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { governanceSchema } from "../../src/governance/index.ts";
+import { governanceLog, governanceSchema } from "../../src/governance/index.ts";
+import { verifyArchive } from "../../src/platform/audit-log/index.ts";
 import { type Rig, startRig } from "../governance/rig.ts";
 
 /** What is known of a directory: `governance.json` beside the store that a release wrote. */
@@ -29,13 +31,19 @@ const releases = readdirSync(folder, { withFileTypes: true }).filter((entry) => 
 describe.each(releases.map(({ name }) => name))("a data-governance directory of release %s", (release) => {
   const facts = JSON.parse(readFileSync(join(folder, release, "governance.json"), "utf8")) as Facts;
   const path = mkdtempSync(join(tmpdir(), "golden-"));
+  const archive = directoryBackups(join(path, "archive"));
   let store: DocumentStore;
   let rig: Rig;
   beforeAll(async () => {
     cpSync(join(folder, release, "governance"), join(path, "store"), { recursive: true });
     writeFileSync(join(path, "checkpoint.pem"), facts.checkpoint_key, { mode: 0o600 });
     store = await openLevelStore({ ...governanceSchema, path: join(path, "store") });
-    rig = await startRig(serve, { store, checkpointKey: join(path, "checkpoint.pem") });
+    rig = await startRig(serve, {
+      store,
+      checkpointKey: join(path, "checkpoint.pem"),
+      archive,
+      settings: { audit: { archive: { to: { directory: join(path, "archive") }, after: "1h" } } },
+    });
   });
   afterAll(async () => {
     await rig.stop();
@@ -52,6 +60,17 @@ describe.each(releases.map(({ name }) => name))("a data-governance directory of 
     for (const { id } of [facts.owner, facts.agent]) expect(await names("api-keys")).toContain(id);
     for (const id of [facts.given, facts.pending, facts.waiting]) expect(await names("approvals")).toContain(id);
     expect((await rig.call("admin", "POST", "/api/v1/audit/verify", {})).body).toMatchObject({ valid: true, missing: 0 });
+  });
+
+  it("is archived, and its log goes on from there and is whole under every checkpoint of then", async () => {
+    const verify = async () => (await rig.call("admin", "POST", "/api/v1/audit/verify", {})).body;
+    const { records } = await verify();
+    const now = Date.parse((await rig.call("admin", "GET", "/api/v1/audit?limit=1")).body.records[0].timestamp) + 86_400_000;
+    rig.clock.set(now);
+    expect(await rig.archive(now)).toHaveLength(1);
+    expect(await verify()).toMatchObject({ valid: true, records: records + 1, missing: 0, archived: { through: records } });
+    expect((await rig.call("admin", "GET", "/api/v1/audit/checkpoint/consistency?first=1")).status).toBe(200);
+    expect(await verifyArchive(archive, { forms: [governanceLog] })).toMatchObject({ segments: 1 });
   });
 
   it("has API keys that work; one of which nobody knows who made it decides nothing, and is decided nothing for, until it is rotated", async () => {

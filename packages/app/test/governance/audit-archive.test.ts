@@ -252,6 +252,55 @@ describe("an archive of the audit log of governance", () => {
   });
 });
 
+describe("hashes of archived records of governance that are damaged", () => {
+  it("are made anew from the archive: of every log, whatever was lost, and by nothing that was changed", async () => {
+    const log = await logOf(2);
+    // More than a tile of each level holds, and records behind them that the last tiles have too.
+    for (let at = 0; at < 3; at += 1) {
+      const audit = Array.from({ length: 300 }, (_, n) => ({
+        stream: "a",
+        event: { id: `m${at}-${n}`, user_id: "person:x", timestamp: minute(10 + at), operation_type: "READ" },
+      }));
+      await log.store.commit({ commitId: nextId(), audit });
+    }
+    await log.open().checkpointAll(NOON);
+    expect((await log.open().consistency("a", 300)).size).toBe(901);
+    await log.step(before(12));
+    const whole = await log.open().verify("a");
+    expect(whole).toMatchObject({ valid: true, records: 901 });
+    expect(await log.open().mend(log.target)).toEqual([]);
+    const flip = (doc: JsonObject): JsonObject => {
+      const bytes = Buffer.from(String(doc["hashes"]), "base64");
+      bytes[70] = (bytes[70] as number) ^ 1;
+      return { ...doc, hashes: bytes.toString("base64") };
+    };
+    for (const damage of [
+      () => change(log.store, auditTiles.name, "0/0/a", flip),
+      () => change(log.store, auditTiles.name, "1/0/a", () => ({ hashes: "?" })),
+      () => change(log.store, auditTiles.name, "0/2/a", flip),
+      () =>
+        log.store.commit({ commitId: nextId(), dels: ["0/1/a", "1/0/a", "0/0/b"].map((id) => ({ coll: auditTiles.name, id })) }),
+    ]) {
+      await damage();
+      const opened = log.open();
+      expect(await opened.verify("a")).toMatchObject({ valid: false });
+      expect(opened.doubted).toBe(true);
+      const [segment] = await log.target.list();
+      const path = join(log.directory, segment ?? "", segmentFiles.events);
+      const text = await readFile(path, "utf8");
+      await writeFile(path, text.replace('"READ"', '"ROAD"'));
+      await expect(opened.mend(log.target)).rejects.toMatchObject({ code: "audit_archive_damaged" });
+      expect(await opened.verify("a")).toMatchObject({ valid: false });
+      await writeFile(path, text);
+      expect(await opened.mend(log.target)).toContain("a");
+      expect(opened.doubted).toBe(false);
+      expect(await opened.verify("a")).toEqual(whole);
+      for (const first of [1, 255, 256, 257, 601, 700, 901]) expect((await opened.consistency("a", first)).proven).toBeDefined();
+      expect(await opened.mend(log.target)).toEqual([]);
+    }
+  });
+});
+
 describe.each(servers)("data governance whose audit log is archived, over %s", (_, serve) => {
   let rig: Rig;
   let directory: string;

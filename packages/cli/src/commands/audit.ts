@@ -1,5 +1,5 @@
 import { openLogger } from "@seneschal/adapters/logging";
-import { acceptGap, archiveAudit, readInstanceLog, verifyArchiveDirectory } from "@seneschal/app";
+import { acceptGap, archiveAudit, mendAudit, readInstanceLog, verifyArchiveDirectory } from "@seneschal/app";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import { connectLog, type LogOptions, withLog } from "../audit-log.ts";
 import { bringShares } from "../bring-shares.ts";
@@ -118,6 +118,17 @@ export const addAudit: AddCommand = (program, { host, result, exit }) => {
       const segments = await archiveAudit(config, { log, version, operators: bringShares(host) });
       const text = segments.map(({ service, id, first, last }) => `${service} events ${first} to ${last}: ${id}`).join("\n");
       result({ segments }, text || "(nothing is due)");
+    });
+  audit
+    .command("mend")
+    .description("make the hashes that are kept of archived events anew from the archives, while the services are stopped")
+    .option("-c, --config <file>", "YAML or JSON file")
+    .option("--set <path=value...>", "a setting by its path")
+    .action(async (options: { config?: string; set?: string[] }) => {
+      const config = await readConfig(host, options);
+      const log = openLogger({ level: "warn", destination: { write: (line) => host.err(line.trimEnd()) } });
+      const mended = await mendAudit(config, { log, version, operators: bringShares(host) });
+      result({ mended }, mended.map(({ service, log: of }) => `${service} ${of}: made anew`).join("\n") || "(none is damaged)");
     });
   addWitness(audit, { host, result, exit });
   audit

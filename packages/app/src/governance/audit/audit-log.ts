@@ -21,6 +21,7 @@ import {
   commitGuarded,
   cutTiles,
   extendTiles,
+  mendTiles,
   readTree,
   type SegmentDue,
   type SegmentToKeep,
@@ -74,6 +75,7 @@ export class AuditLog {
   /** Streams that lack a record. */
   readonly #broken = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
+  #doubted = false;
 
   constructor(store: DocumentStore, signer: CheckpointSigner) {
     this.#store = store;
@@ -122,8 +124,10 @@ export class AuditLog {
   }
 
   /** Reads the whole log from the store again and compares it with every kept checkpoint and, if given, the caller's own. */
-  verify(stream: string, own?: LogClaim): Promise<AuditVerdict> {
-    return verifyLog(this.#store, stream, this.#signer.key, own);
+  async verify(stream: string, own?: LogClaim): Promise<AuditVerdict> {
+    const verdict = await verifyLog(this.#store, stream, this.#signer.key, own);
+    this.#doubted ||= !verdict.valid;
+    return verdict;
   }
 
   /** Inclusion proof of the record at `streamSeq` (from 1) in the newest tree. Throws `log_invalid` when the log does not prove it. */
@@ -171,6 +175,19 @@ export class AuditLog {
     );
   }
 
+  /** Makes the hashes that are kept of archived records anew from the archive, where they are damaged; see {@link mendTiles}. Answers with the logs that were mended. */
+  async mend(target: BackupTarget): Promise<readonly string[]> {
+    const { key } = this.#signer;
+    const mended = await mendTiles({ store: this.#store, form, instance: key.name, key }, target);
+    this.#doubted = false;
+    return mended;
+  }
+
+  /** Whether a log was not whole, or did not prove what it should, since the hashes of archived records were looked at last. */
+  get doubted(): boolean {
+    return this.#doubted;
+  }
+
   #archived(stream: string): Promise<ArchivedLog | "damaged" | undefined> {
     const { key } = this.#signer;
     return archivedLog(this.#store, stream, { form, instance: key.name, key });
@@ -210,7 +227,10 @@ export class AuditLog {
       const tree = await readTree(this.#store, ranges, { stream, size: head.size, gaps: [], form, archived });
       const proven = proveClaim(claim, head, (leaves) => tree.root(leaves), sha256);
       if (proven !== undefined) return { size: head.size, proven };
-      if (anew) throw notWhole(stream);
+      if (anew) {
+        this.#doubted = true;
+        throw notWhole(stream);
+      }
       // Tiles are believed by nobody: those of records that are in the store are made anew.
       await commitGuarded(this.#store, (unit) => cutTiles(unit, stream, archived));
     }

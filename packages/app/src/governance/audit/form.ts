@@ -10,6 +10,7 @@ export const governanceLog: LogForm = {
   checkpointOrigin: (instance, stream) => `${instance}/${encodeURIComponent(stream)}`,
   archiveOrigin: (instance, stream) =>
     `seneschal.governance.archive/${encodeURIComponent(instance)}/${encodeURIComponent(stream)}`,
+  signsWhole: false,
   sha256,
   leaf: ({ event }) => leafHash(leafData(event), sha256),
 };

@@ -4,7 +4,7 @@ import { CompactRange, claimRanges, type NoteKey, proveClaim } from "@seneschal/
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64 } from "../bytes.ts";
-import { type ArchivedLog, archiveText, auditArchives, type SegmentName, storedArchive } from "./archived.ts";
+import { type ArchivedLog, archivedSegment, archiveText, auditArchives, type SegmentName, storedArchive } from "./archived.ts";
 import { type AuditFinding, AuditTampered } from "./finding.ts";
 import type { SignedGap } from "./gaps.ts";
 import type { GuardedWrites } from "./guarded-writes.ts";
@@ -78,8 +78,7 @@ export async function archiveSegment(
   };
   const whole = await inside.signed(wholeLog);
   if (whole === undefined) return undefined;
-  const stored = await store.get(auditArchives.name, wholeLog);
-  const previous = (stored?.doc["segment"] as unknown as SegmentName | undefined) ?? null;
+  const previous = (await archivedSegment(store)) ?? null;
   const begun = whole.archived?.range.size ?? 0;
   // What a crash left behind.
   if (begun > 0) await store.compact({ audit: begun });

@@ -6,6 +6,7 @@ import { collection } from "../collection.ts";
 import { gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
 import type { LogForm } from "./log-form.ts";
 import { readable } from "./readable.ts";
+import { wholeLog } from "./records.ts";
 
 /** How far a stream, or the whole log, is archived: what its events stand for once they are not in the store any more. */
 interface StoredArchive {
@@ -77,6 +78,12 @@ export async function archivedLog(
   return stored === undefined || stored === "damaged"
     ? stored
     : openArchived(stored.doc as unknown as StoredArchive, stream, given);
+}
+
+/** The newest segment of the archive, by the database; nobody vouches for it. */
+export async function archivedSegment(store: DocumentStore): Promise<SegmentName | undefined> {
+  const stored = await readable(() => store.get(auditArchives.name, wholeLog));
+  return stored === undefined || stored === "damaged" ? undefined : (stored.doc as unknown as StoredArchive).segment;
 }
 
 /** What an archive has of a log: its events up to this number, of up to this time, are read there. */

@@ -1,6 +1,6 @@
 export { type ArchivedSegment, archiveDue, archiveRounds } from "./archive-due.ts";
 export { archiveSegment, type SegmentDue, type SegmentToKeep, type SignedLog } from "./archive-segment.ts";
-export { auditSetting } from "./archive-setting.ts";
+export { type ArchiveSetting, auditSetting } from "./archive-setting.ts";
 export {
   type ArchivedLog,
   type ArchivedPart,
@@ -14,6 +14,7 @@ export { type AuditFinding, AuditTampered } from "./finding.ts";
 export { type AuditGap, gapLeaf, gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
 export { commitGuarded } from "./guarded-writes.ts";
 export type { LogForm } from "./log-form.ts";
+export { mendTiles } from "./mend-tiles.ts";
 export { openArchive, tryArchive } from "./open-archive.ts";
 export { readable } from "./readable.ts";
 export { numberIn, recordsInOrder, wholeLog } from "./records.ts";

@@ -19,6 +19,8 @@ export interface LogForm {
   readonly checkpointOrigin: (instance: string, stream: string) => string;
   /** The first line of what is signed of an archive: no checkpoint has it, so that no checkpoint stands for events that nobody archived. */
   readonly archiveOrigin: (instance: string, stream: string) => string;
+  /** Whether checkpoints count the whole log too, beside its streams; otherwise its archive is the first to sign it. */
+  readonly signsWhole: boolean;
   readonly sha256: Sha256;
   /** The Merkle leaf of an event, RFC 6962. */
   readonly leaf: (record: LogRecord) => Uint8Array;

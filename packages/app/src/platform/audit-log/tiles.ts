@@ -133,10 +133,15 @@ export async function extendTiles(
   const collected = new TileCollector(open);
   for await (const leaf of leavesOf(store, { ...signed, from, size: to })) range.appendHash(leaf, collected.onNode);
   if (range.size === from) return "done";
-  for (const tile of [...collected.take(), ...collected.open()])
-    unit.put(auditTiles, idOf(stream, tile), { hashes: base64(tile.hashes.subarray(0, tile.width * 32)) });
+  putTiles(unit, stream, [...collected.take(), ...collected.open()]);
   unit.put(auditTrees, stream, { size: range.size });
   return range.size === to && to < size ? "more" : "done";
+}
+
+/** Writes tiles; nothing is believed of them. */
+export function putTiles(unit: GuardedWrites, stream: string, tiles: readonly Tile[]): void {
+  for (const tile of tiles)
+    unit.put(auditTiles, idOf(stream, tile), { hashes: base64(tile.hashes.subarray(0, tile.width * 32)) });
 }
 
 /** Forgets the tiles of a stream from one leaf on: they are made anew. */

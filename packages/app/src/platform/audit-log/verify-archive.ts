@@ -11,9 +11,9 @@ import {
 } from "@seneschal/crypto/merkle";
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import { bytes } from "../bytes.ts";
-import { parseArchiveNote, type SegmentName } from "./archived.ts";
+import { type ArchivedLog, parseArchiveNote, type SegmentName } from "./archived.ts";
 import type { SignedGap } from "./gaps.ts";
-import type { LogForm } from "./log-form.ts";
+import type { LogForm, LogRecord } from "./log-form.ts";
 import { wholeLog } from "./records.ts";
 import { eventsOf, isSegmentId, LogWalk, parseManifest, requireLogs, type SegmentManifest, segmentFiles } from "./segment.ts";
 
@@ -63,50 +63,33 @@ export async function verifyArchive(
       : parseVerifierKey(verifierKey).key;
   const kept = checkpoint === undefined ? undefined : keptCheckpoint(checkpoint, key);
 
-  const gaps = new Map<string, readonly SignedGap[]>();
-  const ranges = new Map<string, CompactRange>();
-  const until = new Map<string, string>();
   const origins = new Map<string, string>();
   let reached: string | undefined;
+  const walk = new ArchiveWalk(target, { form, instance, key });
   const hold = (stream: string): void => {
     const origin = origins.get(stream) ?? form.checkpointOrigin(instance, stream);
     origins.set(stream, origin);
-    const range = ranges.get(stream);
+    const range = walk.ranges.get(stream);
     if (kept === undefined || range === undefined || origin !== kept.origin || range.size !== kept.size) return;
     if (!bytesEqual(range.root(), kept.root))
       throw damaged(`the archive does not begin as the log did when it had ${kept.size} events`);
     reached = stream;
   };
-  const begin = async (stream: string) => {
-    const range = ranges.get(stream) ?? new CompactRange(0, [], form.sha256);
-    ranges.set(stream, range);
-    return { range, gaps: gaps.get(stream) ?? [] };
-  };
-
-  let last = 0;
+  const until = new Map<string, string>();
   for (const link of chain) {
-    const { name, manifest } = link;
-    if (link.form !== form || manifest.instance !== instance) throw damaged(`segment ${name.id} is of another instance`);
-    for (const { stream, note } of manifest.logs) gaps.set(stream, gapsOf(note, link, stream, key));
-    const walk = new LogWalk(begin, form);
-    const text = new Sum(target.read(name.id, segmentFiles.events));
-    for await (const record of eventsOf(text)) {
-      await walk.take(record);
-      for (const stream of [wholeLog, record.stream]) hold(stream);
-    }
-    if (text.sha256() !== manifest.sha256) throw damaged(`segment ${name.id} has other events than its manifest says`);
-    requireLogs(walk.logs(), manifest, { form, key });
-    for (const [stream, log] of walk.logs()) until.set(stream, log.until);
-    last = manifest.last;
+    const walked = await walk.take(link, ({ stream }) => {
+      for (const one of [wholeLog, stream]) hold(one);
+    });
+    for (const [stream, log] of walked) until.set(stream, log.until);
   }
-  const logs = [...ranges].map(([stream, range]) => {
+  const logs = [...walk.ranges].map(([stream, range]) => {
     const root = Buffer.from(range.root()).toString("base64");
     return [stream, { size: range.size, root, until: until.get(stream) ?? "" }] as const;
   });
   return {
     instance,
     segments: chain.length,
-    last,
+    last: manifest.last,
     verifier_key: noteVerifierKey(key),
     logs: Object.fromEntries(logs),
     ...(kept && { checkpoint: { origin: kept.origin, size: kept.size, reached: reached !== undefined } }),
@@ -115,14 +98,62 @@ export async function verifyArchive(
 
 const damaged = (message: string, cause?: unknown): CodedError => new CodedError("audit_archive_damaged", message, {}, cause);
 
-interface Link {
+/** Verifies the segments of an archive, one behind the other from the first on. */
+export class ArchiveWalk {
+  /** Each log as far as it was walked. */
+  readonly ranges = new Map<string, CompactRange>();
+  readonly #gaps = new Map<string, readonly SignedGap[]>();
+  readonly #target: Pick<BackupTarget, "read">;
+  readonly #of: { readonly form: LogForm; readonly instance: string; readonly key: NoteKey };
+  readonly #passed: ConstructorParameters<typeof LogWalk>[2];
+
+  /** @param passed sees the subtrees of a log */
+  constructor(
+    target: Pick<BackupTarget, "read">,
+    of: { readonly form: LogForm; readonly instance: string; readonly key: NoteKey },
+    passed?: ConstructorParameters<typeof LogWalk>[2],
+  ) {
+    this.#target = target;
+    this.#of = of;
+    this.#passed = passed;
+  }
+
+  /** Takes the next segment, and answers with the logs that have events in it. Throws `audit_archive_damaged`. */
+  async take(link: Link, seen: (record: LogRecord) => void = () => undefined): Promise<ReadonlyMap<string, ArchivedLog>> {
+    const { form, instance, key } = this.#of;
+    const { name, manifest } = link;
+    if (link.form !== form || manifest.instance !== instance) throw damaged(`segment ${name.id} is of another instance`);
+    for (const { stream, note } of manifest.logs) this.#gaps.set(stream, gapsOf(note, link, stream, key));
+    const begin = async (stream: string) => {
+      const range = this.ranges.get(stream) ?? new CompactRange(0, [], form.sha256);
+      this.ranges.set(stream, range);
+      return { range, gaps: this.#gaps.get(stream) ?? [] };
+    };
+    const walk = new LogWalk(begin, form, this.#passed);
+    const text = new Sum(this.#target.read(name.id, segmentFiles.events));
+    for await (const record of eventsOf(text)) {
+      await walk.take(record);
+      seen(record);
+    }
+    if (text.sha256() !== manifest.sha256) throw damaged(`segment ${name.id} has other events than its manifest says`);
+    requireLogs(walk.logs(), manifest, { form, key });
+    return walk.logs();
+  }
+}
+
+/** A segment by its manifest. */
+export interface Link {
   readonly name: SegmentName;
   readonly form: LogForm;
   readonly manifest: SegmentManifest;
 }
 
-/** The segments from the first to the newest, each named by the one behind it. Others are what a crash or another process left: their events are in these too. */
-async function chainOf(target: Pick<BackupTarget, "list" | "read">, forms: readonly LogForm[]): Promise<readonly Link[]> {
+/** The segments from the first to the newest, or to the one that is named, each named by the one behind it. Others are what a crash or another process left: their events are in these too. */
+export async function chainOf(
+  target: Pick<BackupTarget, "list" | "read">,
+  forms: readonly LogForm[],
+  newest?: SegmentName,
+): Promise<readonly Link[]> {
   const load = async (id: string): Promise<Link | undefined> => {
     let text: string;
     try {
@@ -133,21 +164,24 @@ async function chainOf(target: Pick<BackupTarget, "list" | "read">, forms: reado
     const { manifest, form } = parseManifest(text, id, forms);
     return { name: { id, sha256: hex(form.sha256(Buffer.from(text))) }, form, manifest };
   };
-  const ids = (await target.list()).filter(isSegmentId);
-  const ends = [...ids].sort((a, b) => (a.slice(17) < b.slice(17) ? 1 : -1));
   const chain: Link[] = [];
+  const before = async (named: SegmentName): Promise<Link> => {
+    const link = await load(named.id);
+    if (link === undefined) throw damaged(`segment ${named.id} is missing`);
+    if (link.name.sha256 !== named.sha256) throw damaged(`segment ${named.id} is not the one that the next names`);
+    return link;
+  };
+  const ids = newest === undefined ? (await target.list()).filter(isSegmentId) : [];
+  const ends = [...ids].sort((a, b) => (a.slice(17) < b.slice(17) ? 1 : -1));
+  if (newest !== undefined) chain.unshift(await before(newest));
   for (const end of ends) {
-    const newest = await load(end);
-    if (newest === undefined) continue;
-    chain.unshift(newest);
+    const link = await load(end);
+    if (link === undefined) continue;
+    chain.unshift(link);
     break;
   }
-  for (let before = chain[0]?.manifest.previous ?? null; before !== null; before = chain[0]?.manifest.previous ?? null) {
-    const link = await load(before.id);
-    if (link === undefined) throw damaged(`segment ${before.id} is missing`);
-    if (link.name.sha256 !== before.sha256) throw damaged(`segment ${before.id} is not the one that the next names`);
-    chain.unshift(link);
-  }
+  for (let named = chain[0]?.manifest.previous ?? null; named !== null; named = chain[0]?.manifest.previous ?? null)
+    chain.unshift(await before(named));
   return chain;
 }
 

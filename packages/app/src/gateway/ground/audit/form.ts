@@ -23,6 +23,7 @@ export function gatewayLog(sha256: Sha256): LogForm {
     keyName: () => KEY_NAME,
     checkpointOrigin,
     archiveOrigin: (instance, stream) => `seneschal.audit.archive/${vaultName(instance)}/${vaultName(stream)}`,
+    signsWhole: true,
     sha256,
     leaf: (record) => auditLeaf(record as unknown as AuditRecord, sha256),
   };

@@ -23,6 +23,7 @@ import {
   changedBehind,
   cutTiles,
   extendTiles,
+  mendTiles,
   readable,
   readTree,
   recordsInOrder,
@@ -105,6 +106,8 @@ export interface AuditLog {
   leafOf(stream: string, number: number): Promise<Uint8Array | undefined>;
   /** Moves the next segment of events into an archive; see {@link archiveSegment}. */
   archive(target: BackupTarget, due: SegmentDue): Promise<SegmentToKeep | undefined>;
+  /** Makes the hashes that are kept of archived events anew from the archive, where they are damaged; see {@link mendTiles}. Answers with the logs that were mended. */
+  mend(target: BackupTarget): Promise<readonly string[]>;
   /** Seals after commits, at most every `intervalMs`, until stopped. */
   start(background: Background, intervalMs?: number): void;
   stop(): Promise<void>;
@@ -403,6 +406,14 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
         target,
         due,
       );
+    },
+    async mend(target) {
+      await trySeal();
+      const key = publicKey;
+      if (key === undefined) return [];
+      const mended = await mendTiles({ store, form, instance, key }, target);
+      for (const stream of mended) await verify(stream);
+      return mended;
     },
     async prove(stream, claimOf) {
       const known = damage.has(stream) ? "unproven" : await proof(stream, await trySeal(), claimOf);
