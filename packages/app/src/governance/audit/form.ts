@@ -1,4 +1,5 @@
 import { leafHash } from "@seneschal/crypto/merkle";
+import { checkArgument } from "@seneschal/kernel";
 import type { LogForm } from "../../platform/audit-log/index.ts";
 import { leafData } from "./records.ts";
 import { sha256 } from "./sha256.ts";
@@ -12,5 +13,8 @@ export const governanceLog: LogForm = {
     `seneschal.governance.archive/${encodeURIComponent(instance)}/${encodeURIComponent(stream)}`,
   signsWhole: false,
   sha256,
-  leaf: ({ event }) => leafHash(leafData(event), sha256),
+  leaf(record) {
+    checkArgument("record", record, "object");
+    return leafHash(leafData(record.event), sha256);
+  },
 };
