@@ -13,6 +13,21 @@ export interface BucketUsage {
   readonly objects: number;
 }
 
+/** What a file system over a bucket has in all and has left: the cluster's room, or less where the bucket's quota says so (`limit`). */
+export function spaceOf(
+  room: { readonly capacityBytes: number; readonly usedBytes: number },
+  limit: { readonly max_bytes?: number | undefined; readonly bytes?: number | undefined },
+): { readonly total: number; readonly free: number } {
+  checkArgument("room", room, "object");
+  checkArgument("limit", limit, "object");
+  const { capacityBytes, usedBytes } = room;
+  const { max_bytes = capacityBytes, bytes = usedBytes } = limit;
+  return {
+    total: Math.min(capacityBytes, max_bytes),
+    free: Math.max(0, Math.min(capacityBytes - usedBytes, max_bytes - bytes)),
+  };
+}
+
 /**
  * Throws `QuotaExceeded` when a change would bring a bucket beyond its quota. What makes it smaller is let through also where it is beyond
  * already, and so is what leaves a figure as it is.

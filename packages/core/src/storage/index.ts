@@ -13,7 +13,7 @@ export {
   shownReferrer,
   shownTarget,
 } from "./access-log.ts";
-export { type BucketQuota, type BucketUsage, checkBucketQuota } from "./bucket-quota.ts";
+export { type BucketQuota, type BucketUsage, checkBucketQuota, spaceOf } from "./bucket-quota.ts";
 export {
   devicesToEmpty,
   drainNode,
@@ -47,7 +47,7 @@ export {
 } from "./cluster/state.ts";
 export { type ClusterCommand, type ClusterStep, stepCluster } from "./cluster/step.ts";
 export { type CorsQuestion, type CorsRule, corsRuleFor } from "./cors.ts";
-export { type SmartFlag, type SmartVerdict, smartLimits, smartVerdict } from "./device/smart.ts";
+export { afterVerdict, type SmartFlag, type SmartVerdict, smartLimits, smartVerdict } from "./device/smart.ts";
 export {
   canTransition,
   type DeviceEvent,
@@ -121,6 +121,7 @@ export type {
   MadeFile,
 } from "./files/file-service.ts";
 export { checkHandleShard, decodeHandle, encodeHandle, type FileHandle, handleShard } from "./files/handles.ts";
+export { entriesBehind, inListingOrder, nextEntries, ownEntries } from "./files/listing.ts";
 export {
   checkFileName,
   childKey,
@@ -304,6 +305,7 @@ export {
   inlineLimits,
   inlineThresholdFor,
   isInline,
+  smallFileBudget,
   stepInlineThreshold,
 } from "./shard/inline-threshold.ts";
 export {

@@ -1,6 +1,7 @@
 import { clusterStates, nodeViews } from "@seneschal/core/arbitraries";
 import {
   activeAlerts,
+  afterVerdict,
   announceChange,
   announceFlags,
   announceFollowing,
@@ -10,12 +11,14 @@ import {
   type ClusterSight,
   type ClusterState,
   clusterHealth,
+  deviceStates,
   emptyCluster,
   healthFacts,
   nodeStatus,
   roleIn,
   type SeenBy,
   scrubOverdueHours,
+  smallFileBudget,
 } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -175,4 +178,25 @@ describe("what operators are told", () => {
       }),
     );
   });
+});
+
+test("a device that its readings condemn is emptied unless it is already, or gone; a Healthy one is Degraded first", () => {
+  for (const state of deviceStates) {
+    const steps = state === "Healthy" ? ["degrade", "evacuate"] : state === "Degraded" ? ["evacuate"] : [];
+    expect([state, afterVerdict(state, { action: "evacuate" }), afterVerdict(state, { action: "none" })]).toEqual([
+      state,
+      steps,
+      [],
+    ]);
+  }
+});
+
+test("what all shards of a node may keep in metadata together is at most a tenth of what is free", () => {
+  fc.assert(
+    fc.property(fc.nat(1e12), fc.nat(64), (free, shards) => {
+      const each = smallFileBudget(free, shards);
+      expect(each * Math.max(1, shards)).toBeLessThanOrEqual(free / 10);
+      expect(each).toBeGreaterThanOrEqual(0);
+    }),
+  );
 });

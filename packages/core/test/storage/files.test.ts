@@ -11,9 +11,12 @@ import {
   checkSettings,
   checkTaken,
   checkTransfer,
+  cookieOf,
+  entriesBehind,
   exportAt,
   type FileUser,
   fileAttributes,
+  inListingOrder,
   isFileName,
   keptAfter,
   keysWithin,
@@ -22,7 +25,9 @@ import {
   mayAccess,
   mayTransfer,
   movedKey,
+  nextEntries,
   objectError,
+  spaceOf,
   squashUser,
   storageError,
 } from "@seneschal/core/storage";
@@ -211,6 +216,39 @@ describe("a rename of a directory", () => {
       "CrossShardRename",
     ]);
   });
+});
+
+test("a listing that goes on page by page tells each entry once, in its order, behind the two that every directory has", () => {
+  const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,6}$/), { maxLength: 20 });
+  fc.assert(
+    fc.property(names, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), (all, limits) => {
+      const entries = inListingOrder(all.map((name) => ({ name, cookie: cookieOf(name) })));
+      const told: string[] = [];
+      let after = 0n;
+      for (let page = 0; ; page++) {
+        const { own, taken, end } = nextEntries(entriesBehind(entries, after), after, limits[page % limits.length] as number);
+        const both = [...own, ...taken];
+        told.push(...both.map(({ name }) => name));
+        after = both.at(-1)?.cookie ?? after;
+        if (end) break;
+        expect(both.length).toBeGreaterThan(0);
+      }
+      expect(told).toEqual([".", "..", ...entries.map(({ name }) => name)]);
+    }),
+  );
+});
+
+test("a file system over a bucket has never more than the cluster and the bucket's quota leave, and never less than nothing", () => {
+  const bytes = fc.nat(100);
+  const quota = fc.record({ max_bytes: bytes, bytes }, { requiredKeys: [] });
+  fc.assert(
+    fc.property(bytes, bytes, quota, (capacityBytes, usedBytes, limit) => {
+      const { total, free } = spaceOf({ capacityBytes, usedBytes }, limit);
+      const { max_bytes: most = capacityBytes, bytes: held = usedBytes } = limit;
+      expect(total).toBe(Math.min(capacityBytes, most));
+      expect(free).toBe(Math.max(0, Math.min(capacityBytes - usedBytes, most - held)));
+    }),
+  );
 });
 
 test("a path leads to the innermost export that it lies in, and what is left of it are names", () => {

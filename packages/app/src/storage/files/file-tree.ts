@@ -5,10 +5,12 @@ import {
   cookieOf,
   decodeHandle,
   encodeHandle,
+  entriesBehind,
   type FileAttributes,
   fileAttributes,
   fileError,
   handleShard,
+  inListingOrder,
   type KnownFile,
   parentKey,
   shardAt,
@@ -167,14 +169,19 @@ export function createFileTree(services: ObjectServices): FileTree {
       const known = snapshots.get(file);
       let all = known !== undefined && after > 0n && clock.now() - known.at < snapshotMs ? known.entries : undefined;
       if (all === undefined) {
-        all = (await listChildren(context, from.bucket, key))
-          .map(({ name, kind }) => ({ name, cookie: cookieOf(name), key: `${key}${name}${kind === "directory" ? "/" : ""}` }))
-          .sort((a, b) => (a.cookie < b.cookie ? -1 : a.cookie > b.cookie ? 1 : a.name < b.name ? -1 : 1));
+        const children = await listChildren(context, from.bucket, key);
+        all = inListingOrder(
+          children.map(({ name, kind }) => ({
+            name,
+            cookie: cookieOf(name),
+            key: `${key}${name}${kind === "directory" ? "/" : ""}`,
+          })),
+        );
         snapshots.delete(file);
         snapshots.set(file, { entries: all, at: clock.now() });
         if (snapshots.size > maxSnapshots) snapshots.delete(snapshots.keys().next().value as string);
       }
-      return after === 0n ? all : all.slice(firstBehind(all, after));
+      return entriesBehind(all, after);
     },
     async nodes({ from }, entries) {
       const keys = entries.map(({ key }) => key);
@@ -198,15 +205,4 @@ export function createFileTree(services: ObjectServices): FileTree {
   async function forget({ id, version }: FileRecord): Promise<void> {
     await commit(store, { dels: [{ coll: "storage_files", id, ifVersion: version }] }).catch(() => undefined);
   }
-}
-
-/** The index of the first entry behind a cookie. */
-function firstBehind(entries: readonly TreeEntry[], after: bigint): number {
-  let [low, high] = [0, entries.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((entries[middle] as TreeEntry).cookie <= after) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -21,6 +21,9 @@ import {
   type MadeFile,
   maxFileSize,
   mayAccess,
+  nextEntries,
+  ownEntries,
+  spaceOf,
   storageError,
 } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
@@ -62,8 +65,6 @@ export interface FileServiceParts {
 export interface OpenFileService extends FileService {
   close(): Promise<void>;
 }
-
-const [self, above] = [1n, 2n];
 
 /** How often operators hear of one bucket that is full, milliseconds: its clients try again and again. */
 const warnEveryMs = 60_000;
@@ -218,12 +219,11 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
   /** Entries of a directory with the two that every one has, of which `limit` are taken. */
   const page = async (caller: FileCaller, handle: Uint8Array, cookie: bigint, limit: number) => {
     const { node, user } = await openDirectory(caller, handle, "read");
-    const entries = await tree.entries(node, cookie > above ? cookie : 0n);
+    const entries = await tree.entries(node, cookie > ownEntries[1].cookie ? cookie : 0n);
+    const { own, taken, end } = nextEntries(entries, cookie, limit);
     const fixed: { readonly name: string; readonly cookie: bigint; readonly node: FileNode }[] = [];
-    if (cookie < self) fixed.push({ name: ".", cookie: self, node });
-    if (cookie < above) fixed.push({ name: "..", cookie: above, node: await tree.parent(node) });
-    const taken = entries.slice(0, Math.max(0, limit - fixed.length));
-    return { node, user, fixed: fixed.slice(0, limit), taken, end: fixed.length <= limit && taken.length === entries.length };
+    for (const entry of own) fixed.push({ ...entry, node: entry.name === "." ? node : await tree.parent(node) });
+    return { node, user, fixed, taken, end };
   };
   const filesOf = async (node: FileNode, taken: readonly TreeEntry[]) => {
     const nodes = await tree.nodes(node, taken);
@@ -301,12 +301,11 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
     async space(caller, handle) {
       const { node } = await open(caller, handle);
       const fills = Object.keys(cluster.state.pools).map((id) => poolFill(cluster.state, devices, id));
-      const total = fills.reduce((sum, { capacityBytes }) => sum + capacityBytes, 0);
-      const used = fills.reduce((sum, { usedBytes }) => sum + usedBytes, 0);
+      const capacityBytes = fills.reduce((sum, fill) => sum + fill.capacityBytes, 0);
+      const usedBytes = fills.reduce((sum, fill) => sum + fill.usedBytes, 0);
       const { tenant, bucket } = node.from;
-      const { max_bytes = total, bytes = used } = await limitOf(services, tenant, bucket);
-      const free = Math.max(0, Math.min(total - used, max_bytes - bytes));
-      return { total: Math.min(total, max_bytes), free, attributes: tell(node) };
+      const limit = await limitOf(services, tenant, bucket);
+      return { ...spaceOf({ capacityBytes, usedBytes }, limit), attributes: tell(node) };
     },
     set: (caller, handle, settings, guard) =>
       withFile(handle, async () => {

@@ -2,6 +2,7 @@ import {
   type Alert,
   type Announcement,
   activeAlerts,
+  afterVerdict,
   announceFlags,
   announceFollowing,
   announceInlineThreshold,
@@ -30,6 +31,7 @@ import {
   type SeenBy,
   type SmartReading,
   type SmartVerdict,
+  smallFileBudget,
   smartVerdict,
   stepInlineThreshold,
 } from "@seneschal/core/storage";
@@ -254,13 +256,10 @@ export function createMonitor(parts: MonitorParts): Monitor {
       if (value === undefined) gauge.remove({ device: id });
       else gauge.set({ device: id }, value);
     if (edges.observe(`flags/${id}`, verdict.flags.join(",")) !== undefined) tell(announceFlags(id, verdict.flags));
-    if (verdict.action !== "evacuate" || (device.state !== "Healthy" && device.state !== "Degraded")) return;
-    if (device.state === "Healthy")
-      await cluster.propose(
-        { kind: "device.event", id, event: { kind: "degrade", reason: verdict.reasons.join("; ") } },
-        nodeActor,
-      );
-    await parts.evacuate(id, verdict.reasons.join("; "), reading);
+    const reason = verdict.reasons.join("; ");
+    for (const step of afterVerdict(device.state, verdict))
+      if (step === "degrade") await cluster.propose({ kind: "device.event", id, event: { kind: "degrade", reason } }, nodeActor);
+      else await parts.evacuate(id, reason, reading);
   };
 
   /** Each shard is watched by its leader. While nobody knows how full the disk is, thresholds stay as they are. */
@@ -271,7 +270,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       const { objects } = parts.shards.of(shard.id);
       const step = stepInlineThreshold({
         current: shard.inlineThreshold,
-        smallFileBudgetBytes: Math.floor(disk.freeBytes / 10 / Math.max(1, cluster.state.shards.length)),
+        smallFileBudgetBytes: smallFileBudget(disk.freeBytes, cluster.state.shards.length),
         fileCountEstimate: objects,
         systemDiskPercent: disk.percent,
         softLimitPercent: disk.soft,

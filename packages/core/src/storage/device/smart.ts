@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import type { DeviceClass, SmartReading } from "./types.ts";
+import type { DeviceClass, DeviceState, SmartReading } from "./types.ts";
 
 export type SmartFlag = "wear" | "bad_sectors" | "temperature_warning" | "temperature_throttle" | "uncorrectable_read";
 
@@ -46,4 +46,12 @@ export function smartVerdict(deviceClass: DeviceClass, reading: SmartReading): S
     high = true;
   }
   return { action: reasons.length > 0 ? "evacuate" : "none", priority: high ? "high" : "normal", flags, reasons };
+}
+
+/** What is done, in this order, with a device that its readings condemn: one that is being emptied, or is gone, is left alone. */
+export function afterVerdict(state: DeviceState, verdict: Pick<SmartVerdict, "action">): readonly ("degrade" | "evacuate")[] {
+  checkArgument("state", state, "string");
+  checkArgument("verdict", verdict, "object");
+  if (verdict.action !== "evacuate") return [];
+  return state === "Healthy" ? ["degrade", "evacuate"] : state === "Degraded" ? ["evacuate"] : [];
 }

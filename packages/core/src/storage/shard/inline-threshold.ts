@@ -27,6 +27,13 @@ export function diskPercent(disk: { readonly blocks: number; readonly bfree: num
   return used + disk.bavail === 0 ? 0 : (100 * used) / (used + disk.bavail);
 }
 
+/** Bytes that each of a node's shards may keep in metadata: a tenth of what is free, in equal shares. */
+export function smallFileBudget(freeBytes: number, shards: number): number {
+  checkArgument("freeBytes", freeBytes, "number");
+  checkArgument("shards", shards, "number");
+  return Math.floor(freeBytes / 10 / Math.max(1, shards));
+}
+
 /** `clamp(floor(budget / max(files, 1)), 128, 65536)`. */
 export function inlineThresholdFor(smallFileBudgetBytes: number, fileCountEstimate: number): number {
   const share = Math.floor(smallFileBudgetBytes / Math.max(fileCountEstimate, 1));
