@@ -73,6 +73,26 @@ describe("a reader that remembers", () => {
     expect((await again)?.text).toBe(2);
   });
 
+  it("asks once for what many ask for at the same time, and again for what could not be read", async () => {
+    const store = open();
+    await store.commit({ commitId: "1", puts: [{ coll: "notes", id: "a", doc: { owner: "x", text: 1 } }] });
+    let asked = 0;
+    const failing: DocumentStore = {
+      ...store,
+      async list(...args) {
+        asked += 1;
+        if (asked === 1) throw new Error("away");
+        return store.list(...args);
+      },
+    };
+    const cached = cachedReader(failing);
+    const many = () => Promise.allSettled(Array.from({ length: 64 }, () => cached.list(notes, "by_owner", ["x"])));
+    expect((await many()).every(({ status }) => status === "rejected")).toBe(true);
+    expect(asked).toBe(1);
+    expect(await many()).toEqual(Array.from({ length: 64 }, () => ({ status: "fulfilled", value: [{ owner: "x", text: 1 }] })));
+    expect(asked).toBe(2);
+  });
+
   it("remembers nothing over a store that others write to", async () => {
     const store = open();
     const shared: DocumentStore = {

@@ -69,7 +69,8 @@ async function world(scheduler: fc.Scheduler, multiProcess: boolean, updates: nu
   const writer = async () => {
     for (let value = 1; value <= updates; value += 1) await store.commit({ commitId: `w${value}`, puts: writes(value) });
   };
-  const services = { store, quiet, read: reader(store) } as unknown as GatewayServices;
+  const { store: remembered } = cachedReader(store);
+  const services = { store, quiet, read: reader(store), remembered } as unknown as GatewayServices;
   return { inner, store, services, writer };
 }
 
@@ -188,6 +189,28 @@ describe("whoever reads several things while others write", () => {
         },
       ),
     ));
+
+  it("what is remembered from before a change that is stored, and that this process has not heard of yet, is found out by its version", async () => {
+    const inner = openMemoryStore({ collections: { halves } });
+    await inner.commit({ commitId: "first", puts: writes(0) });
+    let acknowledge = (): void => undefined;
+    const acknowledged = new Promise<void>((resolve) => {
+      acknowledge = resolve;
+    });
+    const { store, quiet } = quietStore({
+      ...inner,
+      subscribe: () => () => undefined,
+      commit: (commit) => inner.commit(commit).finally(() => acknowledged),
+    });
+    const cached = cachedReader(store);
+    await cached.list(halves, "all", []);
+    const writing = store.commit({ commitId: "second", puts: writes(1) });
+    await vi.waitUntil(async () => (await inner.get("halves", "left"))?.doc["value"] === 1);
+    const services = { store, quiet, read: cached, remembered: cached.store } as unknown as GatewayServices;
+    expect(await ofOneMoment(services, (own) => judge(own.read))).toBe(1);
+    acknowledge();
+    await writing;
+  });
 
   it("a change that is stored, and that this process has not heard of yet, keeps nobody from an answer", async () => {
     const inner = openMemoryStore({ collections: { halves } });

@@ -21,11 +21,9 @@ export function cachedReader(store: DocumentStore): CachedReader {
   const { multiProcess, subscribe } = store.capabilities;
   if (multiProcess || subscribe !== "push") return { ...reader(store), store, forget: () => undefined };
 
-  let generation = 0;
   let changed = 0;
-  let kept = new Map<string, unknown>();
+  let kept = new Map<string, Promise<unknown>>();
   const forget = (): void => {
-    generation += 1;
     // A new one: V8 chains a cleared table to the next, and with it all that it held until the next full collection.
     kept = new Map();
   };
@@ -35,21 +33,26 @@ export function cachedReader(store: DocumentStore): CachedReader {
     forget();
   });
 
-  const remembered = async <T>(key: string, load: () => Promise<T>): Promise<T> => {
-    if (kept.has(key)) return kept.get(key) as T;
-    const before = generation;
-    const value = await load();
-    // INVARIANT: what was read before a write is not remembered after it.
-    if (before === generation && kept.size < ENTRIES) kept.set(key, value);
-    return value;
+  // What is still being read is shared too: many ask for the same right after a write.
+  const remembered = <T>(key: string, load: () => Promise<T>): Promise<T> => {
+    const known = kept.get(key);
+    if (known !== undefined) return known as Promise<T>;
+    const loading = load();
+    // INVARIANT: what was read before a write is not remembered after it, which leaves this table behind.
+    const own = kept;
+    if (own.size < ENTRIES) {
+      own.set(key, loading);
+      loading.catch(() => own.delete(key));
+    }
+    return loading;
   };
 
   const view: DocumentStore = {
     capabilities: store.capabilities,
-    get: (coll, id) => remembered(`${coll}/${id}`, () => store.get(coll, id)),
+    get: (coll, id) => remembered(`${coll}/${id}`, async () => store.get(coll, id)),
     getMany: (coll, ids) => store.getMany(coll, ids),
     list: (coll, index, prefix, options) =>
-      remembered(`${coll}.${index} ${JSON.stringify([prefix, options])}`, () => store.list(coll, index, prefix, options)),
+      remembered(`${coll}.${index} ${JSON.stringify([prefix, options])}`, async () => store.list(coll, index, prefix, options)),
     count: (coll, index, prefix, range) => store.count(coll, index, prefix, range),
     auditRead: (after, limit) => store.auditRead(after, limit),
     changes: (after, limit) => store.changes(after, limit),

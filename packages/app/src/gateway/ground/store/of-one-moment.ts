@@ -45,7 +45,10 @@ function watched<R, Services extends GroundServices>(
 ): Attempt<R> {
   const since = admission === undefined ? services.quiet() : admission.quiet;
   const quiet = attempt === 1 && since?.() === true ? since : undefined;
-  const recorded = quiet === undefined ? recordedReads(services.store, { before: admission?.reads }) : undefined;
+  // What is remembered may be from before a write: the versions that were read are asked of the store, and the next attempt reads there.
+  const { store, remembered } = services;
+  const source = attempt === 1 ? remembered : store;
+  const recorded = quiet === undefined ? recordedReads(source, { before: admission?.reads, again: store }) : undefined;
   const hold = async (): Promise<boolean> => quiet?.() ?? (await recorded?.hold()) ?? true;
   let begun = false;
   let holding: Promise<boolean> | undefined;
