@@ -205,7 +205,7 @@ describe("whoever reads several things while others write", () => {
     const cached = cachedReader(store);
     await cached.list(halves, "all", []);
     const writing = store.commit({ commitId: "second", puts: writes(1) });
-    await vi.waitUntil(async () => (await inner.get("halves", "left"))?.doc["value"] === 1);
+    await expect.poll(async () => (await inner.get("halves", "left"))?.doc["value"]).toBe(1);
     const services = { store, quiet, read: cached, remembered: cached.store } as unknown as GatewayServices;
     expect(await ofOneMoment(services, (own) => judge(own.read))).toBe(1);
     acknowledge();
