@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { bodyBounds, MOST_BYTES, MOST_VALUES } from "./body-bounds.ts";
+import { bodyBounds, MOST_BYTES, MOST_RAW_BYTES, MOST_VALUES } from "./body-bounds.ts";
 import type { Route } from "./route.ts";
 import { schemasWithin } from "./schema-parts.ts";
 
@@ -22,7 +22,7 @@ export function checkRoutes(routes: Readonly<Record<string, Route>>): void {
     if (route.auth !== "public" && route.action === undefined) fail("a guarded route needs an action");
     if (route.entity !== undefined) checkEntity(route, routes, fail);
     const { bytes, values } = bodyBounds(route);
-    if (bytes > MOST_BYTES || values > MOST_VALUES)
+    if (bytes > (route.consumes === undefined ? MOST_BYTES : MOST_RAW_BYTES) || values > MOST_VALUES)
       fail(`a body of ${bytes} bytes or ${values} values would keep the others waiting`);
     if (route.elements !== undefined && !(route.body instanceof z.ZodArray)) fail("only a body that is an array has elements");
     if (route.consumes !== undefined && route.body !== undefined) fail("consumes excludes a JSON body");

@@ -56,7 +56,7 @@ type QueryPart<R> = [In<R, "query">] extends [never]
     ? { readonly query?: { readonly [K in keyof In<R, "query">]: AsText<In<R, "query">[K]> } }
     : { readonly query: { readonly [K in keyof In<R, "query">]: AsText<In<R, "query">[K]> } };
 
-/** What a call takes: the route's parameters, query and body, checked by the compiler; more headers; bytes for a binary body. */
+/** What a call takes: the route's parameters, query and body, checked by the compiler; more headers, `content-type` where the route takes several; bytes for a binary body. */
 export type CallInput<R extends Route> = Part<R, "params"> &
   QueryPart<R> &
   Part<R, "body"> & {
@@ -131,7 +131,7 @@ async function call(route: Route, keyed: boolean, input: AnyInput, options: Clie
     ...input.headers,
   };
   let body: string | Uint8Array<ArrayBuffer> | undefined = input.bytes;
-  if (route.consumes !== undefined) headers["content-type"] = route.consumes;
+  if (route.consumes !== undefined) headers["content-type"] = mediaTypeOf(route.consumes, input.headers);
   if (route.body !== undefined && input.body !== undefined) {
     headers["content-type"] = "application/json";
     body = JSON.stringify(input.body);
@@ -189,6 +189,14 @@ async function insist(
     }
     await pause(wait);
   }
+}
+
+/** Which one it is only the caller knows, where there are more. Throws `TypeError`. */
+function mediaTypeOf(consumes: NonNullable<Route["consumes"]>, given: AnyInput["headers"] = {}): string {
+  if (typeof consumes === "string") return consumes;
+  const [, said] = Object.entries(given).find(([name]) => name.toLowerCase() === "content-type") ?? [];
+  if (said === undefined) throw new TypeError(`headers.content-type: expected one of ${consumes.join(", ")}`);
+  return said;
 }
 
 function pathOf(route: Route, params: Readonly<Record<string, unknown>>): string {

@@ -33,7 +33,8 @@ export async function decodeBody(route: Route, wire: WireRequest, pause?: () => 
   if (encoding !== "identity") throw situation("unsupported_media_type", "content encodings are not supported");
   const [media = "", ...parameters] = (wire.headers["content-type"] ?? "").split(";").map((part) => part.trim().toLowerCase());
   if (route.consumes !== undefined) {
-    if (media !== route.consumes) throw situation("unsupported_media_type", `expected content-type ${route.consumes}`);
+    const types = [route.consumes].flat();
+    if (!types.includes(media)) throw situation("unsupported_media_type", `expected content-type ${types.join(" or ")}`);
     return { raw, json: undefined };
   }
   if (media !== "application/json") throw situation("unsupported_media_type", "expected content-type application/json");

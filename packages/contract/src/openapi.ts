@@ -194,7 +194,13 @@ function requestBody(route: Route, components: Components): Json {
   const { consumes, body, bodyOptional, elements } = route;
   const { bytes, values } = bodyBounds(route);
   if (consumes !== undefined)
-    return { requestBody: { description: `At most ${bytes} bytes`, required: true, content: { [consumes]: {} } } };
+    return {
+      requestBody: {
+        description: `At most ${bytes} bytes`,
+        required: true,
+        content: Object.fromEntries([consumes].flat().map((media) => [media, {}])),
+      },
+    };
   if (body === undefined) return {};
   const content = components.content(body, "input");
   const held =

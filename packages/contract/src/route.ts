@@ -28,8 +28,8 @@ export interface Route {
   readonly body?: z.ZodType;
   /** An empty body counts as `{}`. */
   readonly bodyOptional?: boolean;
-  /** Media type of a request body that is not JSON; the handler reads `request.rawBody`. Excludes `body`. */
-  readonly consumes?: string;
+  /** Media type of a request body that is taken as it is, or those that it can have; the handler reads `request.rawBody`. Excludes `body`. */
+  readonly consumes?: string | readonly [string, ...string[]];
   /** Bytes that a body may have; default 65,536. */
   readonly bodyLimit?: number;
   /** So many separators and brackets the JSON of a body, and of a reply that is read from elsewhere, may hold; default 4,096. */

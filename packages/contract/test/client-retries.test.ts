@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isKeyed } from "../src/failures.ts";
 import { gatewayContract, gatewayInfo } from "../src/gateway/index.ts";
 import { governanceContract, governanceInfo } from "../src/governance/index.ts";
-import { type Contract, client, type Fetch, type OpenApiInfo, openapi, paginate } from "../src/index.ts";
+import { type Contract, client, type Fetch, type OpenApiInfo, openapi, paginate, type Route } from "../src/index.ts";
 import { schedulerContract, schedulerInfo } from "../src/scheduler/index.ts";
 import { storageContract, storageInfo } from "../src/storage/index.ts";
 
@@ -35,6 +35,8 @@ function rig(contract: Contract, tries: readonly Try[]) {
 
 /** Parameters for a path that has some. */
 const params = new Proxy({}, { get: () => "x" });
+/** Of a route that takes several media types, one. */
+const headersOf = ({ consumes }: Route) => (Array.isArray(consumes) ? { "content-type": consumes[0] } : {});
 const failure = (code: string) => ({ error: { code, message: "no", details: {} } });
 
 describe.each(services)("a client of the %s that retries", (_, contract, { keepsAnswers = false }) => {
@@ -44,7 +46,7 @@ describe.each(services)("a client of the %s that retries", (_, contract, { keeps
     const wrong: string[] = [];
     for (const [id, route] of routes) {
       const { api, sent } = rig(contract, [{ status: 404 }]);
-      await (api[id] as (input: object) => Promise<unknown>)({ params }).catch(() => {});
+      await (api[id] as (input: object) => Promise<unknown>)({ params, headers: headersOf(route) }).catch(() => {});
       if ((sent[0]?.key !== undefined) !== isKeyed(route, keepsAnswers)) wrong.push(id);
     }
     expect(wrong).toEqual([]);
@@ -54,7 +56,7 @@ describe.each(services)("a client of the %s that retries", (_, contract, { keeps
     for (const [id, route] of routes)
       for (const lost of ["none", { status: 502 }, { status: 503 }, { status: 504 }] as const) {
         const { api, sent } = rig(contract, [lost]);
-        await (api[id] as (input: object) => Promise<unknown>)({ params }).catch(() => {});
+        await (api[id] as (input: object) => Promise<unknown>)({ params, headers: headersOf(route) }).catch(() => {});
         const isAnswer = typeof lost === "object" && route.alsoStatus?.includes(lost.status) === true;
         const once =
           isAnswer ||
@@ -65,9 +67,9 @@ describe.each(services)("a client of the %s that retries", (_, contract, { keeps
   });
 
   test("comes back when a rate limit says", async () => {
-    for (const [id] of routes) {
+    for (const [id, route] of routes) {
       const { api, sent, waits } = rig(contract, [{ status: 429, headers: { "retry-after": "7" } }, { status: 404 }]);
-      await (api[id] as (input: object) => Promise<unknown>)({ params }).catch(() => {});
+      await (api[id] as (input: object) => Promise<unknown>)({ params, headers: headersOf(route) }).catch(() => {});
       expect([sent.length, waits], id).toEqual([2, [7000]]);
     }
   });

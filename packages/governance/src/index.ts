@@ -184,6 +184,7 @@ export { type RedactionKeys, redactionKeys } from "./redaction/redaction-keys.ts
 export { type RedactionTask, type Redactor, redactTask } from "./redaction/redaction-task.ts";
 export {
   isKnownEntity,
+  parseRedactionRule,
   REDACTION_OPERATORS,
   type RedactionOperator,
   type RedactionRule,

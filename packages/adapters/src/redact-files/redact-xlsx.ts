@@ -6,16 +6,10 @@ import {
   restoreWorkbook,
   type TierPolicy,
 } from "@seneschal/governance";
-import { CodedError, checkArgument, utf8Decode } from "@seneschal/kernel";
+import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
+import { unpackXlsx, type XlsxLimits } from "../classify-files/xlsx-parts.ts";
 import type { RedactedFile, RestoredFile } from "./redacted-file.ts";
-
-const MOST_PARTS = 10_000;
-/** Bytes of a part, and of all parts, once they are unpacked. */
-const MOST_OF_PART = 64 << 20;
-const MOST = 256 << 20;
-/** The names of parts that hold text, all of which is redacted. */
-const TEXT = /\.(?:xml|rels|vml)$/i;
 
 /**
  * Redacts an Excel workbook (`.xlsx`): every text of every part ({@link redactWorkbook}). What cannot be read is not harmless: macros, embedded objects, pictures and other parts that are no XML are refused by name, and so are encrypted
@@ -23,62 +17,27 @@ const TEXT = /\.(?:xml|rels|vml)$/i;
  *
  * Throws `file_invalid` naming the part, `back_end_missing`, and what {@link redactWorkbook} throws.
  */
-export async function redactXlsx(file: Uint8Array, options: RedactionOptions): Promise<RedactedFile> {
+export async function redactXlsx(file: Uint8Array, options: RedactionOptions, limits: XlsxLimits = {}): Promise<RedactedFile> {
   checkRedactionOptions(options);
   checkArgument("file", file, "bytes");
-  const { parts, counts } = redactWorkbook(await unpacked(file), options);
+  checkOptions("limits", limits, { unpacked: "number?", texts: "number?" });
+  const { parts, counts } = redactWorkbook(await unpackXlsx(file, limits), options, limits.texts);
   return { bytes: await packed(parts), counts };
 }
 
 /** A workbook with the values back, as texts, that `tokenise` and `encrypt` of this key took. Throws as {@link redactXlsx}. */
-export async function restoreXlsx(file: Uint8Array, policy: TierPolicy, keys: RedactionKeys): Promise<RestoredFile> {
+export async function restoreXlsx(
+  file: Uint8Array,
+  policy: TierPolicy,
+  keys: RedactionKeys,
+  limits: XlsxLimits = {},
+): Promise<RestoredFile> {
   checkArgument("file", file, "bytes");
+  checkOptions("limits", limits, { unpacked: "number?", texts: "number?" });
   checkArgument("policy", policy, "object");
   checkArgument("keys", keys, "object");
-  const { parts, count } = restoreWorkbook(await unpacked(file), policy, keys);
+  const { parts, count } = restoreWorkbook(await unpackXlsx(file, limits), policy, keys);
   return { bytes: await packed(parts), count };
-}
-
-async function unpacked(file: Uint8Array): Promise<ReadonlyMap<string, string>> {
-  const { unzipSync } = await import("fflate").catch(missingBackEnd);
-  const names = new Set<string>();
-  let total = 0;
-  const refuse = (message: string): never => {
-    throw new CodedError("file_invalid", message);
-  };
-  let entries: Record<string, Uint8Array> = {};
-  try {
-    entries = unzipSync(file, {
-      filter({ name, originalSize }) {
-        if (names.has(name.toLowerCase())) refuse(`${name}: is there twice`);
-        names.add(name.toLowerCase());
-        total += originalSize;
-        if (names.size > MOST_PARTS) refuse(`more than ${MOST_PARTS} parts`);
-        if (originalSize > MOST_OF_PART || total > MOST) refuse(`${name}: is larger than it may be`);
-        if (!name.endsWith("/") && !TEXT.test(name))
-          refuse(`${name}: cannot be read, so it may hold anything: take it out first`);
-        return !name.endsWith("/");
-      },
-    });
-  } catch (cause) {
-    if (cause instanceof CodedError) throw cause;
-    throw new CodedError(
-      "file_invalid",
-      "not a workbook that can be read: it is no ZIP archive, is damaged or encrypted",
-      {},
-      cause,
-    );
-  }
-  if (!names.has("[content_types].xml") || !names.has("xl/workbook.xml")) refuse("not a workbook: xl/workbook.xml is missing");
-  const parts = new Map<string, string>();
-  for (const [name, bytes] of Object.entries(entries)) {
-    try {
-      parts.set(name, utf8Decode(bytes));
-    } catch (cause) {
-      throw new CodedError("file_invalid", `${name}: is not in UTF-8`, { part: name }, cause);
-    }
-  }
-  return parts;
 }
 
 async function packed(parts: ReadonlyMap<string, string>): Promise<Uint8Array> {

@@ -28,6 +28,8 @@ export interface WorkerPoolOptions {
   readonly inHand?: number;
   /** Milliseconds without work after which a worker is ended; absent: it stays. */
   readonly idle?: number;
+  /** MiB that the heap of a worker may have; one that needs more ends, and its task with it. Absent: what Node gives. */
+  readonly heap?: number;
 }
 
 interface Task {
@@ -99,8 +101,20 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     batch: "number?",
     inHand: "number?",
     idle: "number?",
+    heap: "number?",
   });
-  const { name, module, settings, workers, deadline, waitingPerOwner, batch = 1, inHand: messagesInHand = 1, idle } = options;
+  const {
+    name,
+    module,
+    settings,
+    workers,
+    deadline,
+    waitingPerOwner,
+    batch = 1,
+    inHand: messagesInHand = 1,
+    idle,
+    heap,
+  } = options;
   const most = options.waiting ?? waitingPerOwner * 16;
   // Where this runs from source, so do the workers.
   const file = /\.[cm]?[jt]s$/.test(module.pathname)
@@ -125,7 +139,10 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
   const start = (): Thread => {
     const shared = new Int32Array(new SharedArrayBuffer(8));
     const workerData: WorkerStart = { settings, shared };
-    const worker = new Worker(file, { workerData });
+    const worker = new Worker(file, {
+      workerData,
+      ...(heap !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heap } }),
+    });
     const thread: Thread = {
       worker,
       shared,

@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import { openFileThreads } from "@seneschal/adapters/file-threads";
 import { readText } from "@seneschal/adapters/files";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { docsContract, endpoints } from "@seneschal/contract";
-import { governanceContract, governanceErrors, modelContract } from "@seneschal/contract/governance";
+import { fileContract, governanceContract, governanceErrors, modelContract } from "@seneschal/contract/governance";
 import { DEFAULT_TIER_POLICY, type SqlParser, type TierPolicy, unknownInRule } from "@seneschal/governance";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import type {
@@ -48,6 +49,7 @@ import { approvalHandlers } from "./handlers/approvals.ts";
 import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
 import { enforcementHandlers } from "./handlers/enforcement.ts";
+import { fileHandlers } from "./handlers/files.ts";
 import { healthHandlers } from "./handlers/health.ts";
 import { keyHandlers } from "./handlers/keys.ts";
 import { lineageHandlers } from "./handlers/lineage.ts";
@@ -74,6 +76,9 @@ const FOLLOW_MS = 1000;
 const FORGET_MS = 3_600_000;
 /** After counting that failed. */
 const RETRY_MS = 10_000;
+
+/** MiB of heap for a thread that reads files, and how many of them may wait, each held whole. */
+const FILES = { heap: 1024, waitingPerOwner: 4, waiting: 16 } as const;
 
 export interface GovernanceOptions {
   /** Opened with `governanceSchema`. Not closed here. */
@@ -160,8 +165,14 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
     metrics,
   );
   const classifier = openClassifier(config.classification, tiers, sql, recogniser);
+  const { max_bytes, threads, deadline } = config.files;
+  const files = openFileThreads(
+    { threads, deadline, ...FILES },
+    { policy: tiers, recognisers: config.classification.recognisers, sql: false },
+  );
+  const contract = { ...governanceContract, ...fileContract(max_bytes) };
   const pools = (): readonly WorkerPoolState[] =>
-    [classifier.state?.() ?? [], options.policy.state?.() ?? [], recogniser?.state?.() ?? []].flat();
+    [classifier.state?.() ?? [], files.state(), options.policy.state?.() ?? [], recogniser?.state?.() ?? []].flat();
   measureWorkers(metrics, pools);
   const scans = openScans({
     sources: Object.entries(config.sources).map(([name, settings]) => ({
@@ -181,6 +192,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
   });
   const services: GovernanceServices = {
     scans,
+    files,
     config,
     store,
     catalogues,
@@ -209,6 +221,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
     ...decisionHandlers,
     ...enforcementHandlers,
     ...redactionHandlers,
+    ...fileHandlers,
     ...approvalHandlers,
     ...lineageHandlers,
     ...resourceHandlers,
@@ -283,9 +296,9 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
         },
       };
     },
-    contract: { ...governanceContract, ...modelRoutes },
+    contract: { ...contract, ...modelRoutes },
     endpoints: (hooks) => [
-      ...endpoints(governanceContract, handlers, services, hooks),
+      ...endpoints(contract, handlers, services, hooks),
       ...(modelServices === undefined || modelRoutes === undefined
         ? []
         : endpoints(modelRoutes, modelHandlers, modelServices, hooks)),
@@ -328,7 +341,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
       await background.step("audit checkpoint", checkpointAll);
       catalogues.close();
       await models?.upstream.close();
-      await classifier.close();
+      await Promise.all([classifier.close(), files.close()]);
       await recogniser?.close();
     },
   };

@@ -1,3 +1,4 @@
+import type { FileThreads } from "@seneschal/adapters/file-threads";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import type { ColumnClassifier, Redactor, SqlEnforcer, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/governance";
 import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/kernel/ports";
@@ -15,6 +16,7 @@ export interface GovernanceServices {
   readonly catalogues: Catalogues;
   /** Whatever reads texts or SQL: no handler has a parser, as the thread that serves would wait for it. */
   readonly classifier: TaskClassifier & ColumnClassifier & SqlReader & SqlEnforcer & Redactor;
+  readonly files: Pick<FileThreads, "classify" | "redact" | "restore">;
   readonly scans: Scans;
   /** The redaction key of an organisation. */
   readonly redactionKey: (org: string) => Promise<Uint8Array>;

@@ -73,6 +73,21 @@ export const governanceSettings = z.strictObject({
     .prefault({}),
   /** What becomes of values in texts that are redacted, before the rules of a request; the first that fits decides. */
   redaction: z.strictObject({ rules: z.array(redactionRule).max(200).default([]) }).prefault({}),
+  /** Files that are classified, redacted and restored whole, in threads of their own. */
+  files: z
+    .strictObject({
+      /** Bytes of a file. */
+      max_bytes: z
+        .int()
+        .min(1024)
+        .max(64 << 20)
+        .default(8 << 20),
+      /** At most; each may have a heap of 1 GiB. */
+      threads: z.int().min(1).max(16).default(2),
+      /** One file may take so long; beyond, it counts as unreadable. */
+      deadline: duration("30s"),
+    })
+    .prefault({}),
   /** Language models that are reached through this service, below a path of it; without `upstream` there is none. */
   models: z
     .strictObject({

@@ -113,20 +113,14 @@ function formatOf(file: string): Format {
 
 function ruleFrom(
   text: string,
-  { DEFAULT_TIER_POLICY: policy, REDACTION_OPERATORS: operators, isKnownEntity }: Governance,
+  { DEFAULT_TIER_POLICY: policy, REDACTION_OPERATORS: operators, parseRedactionRule, unknownInRule }: Governance,
 ): RedactionRule {
-  const [, name = "", operatorName = "", keep] = /^(\*|[A-Z][A-Z0-9_]{1,63})=([a-z]+)(?::([0-4]))?$/.exec(text) ?? [];
-  const operator = operators.find((known) => known === operatorName);
-  if (operator === undefined)
+  const rule = parseRedactionRule(text, policy);
+  if (rule === undefined)
     throw new CodedError("usage", `--rule ${text}: expected ENTITY=OPERATOR, with one of ${operators.join(", ")}`);
-  const isTier = policy.tiers.includes(name);
-  if (name !== "*" && !isTier && !isKnownEntity(policy, name))
-    throw new CodedError("usage", `--rule ${text}: no recogniser finds ${name}`);
-  return {
-    operator,
-    ...(name === "*" ? {} : isTier ? { tier: name } : { entity: name }),
-    ...(keep === undefined ? {} : { keepLast: Number(keep) }),
-  };
+  if (unknownInRule(rule, policy) !== undefined)
+    throw new CodedError("usage", `--rule ${text}: no recogniser finds ${rule.entity}`);
+  return rule;
 }
 
 async function keysFrom(host: Host, name: string) {

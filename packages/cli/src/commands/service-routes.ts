@@ -74,11 +74,12 @@ function addRoute(service: Command, name: ServiceName, id: string, route: Route,
   });
   command.action(async (...args: unknown[]) => {
     const given = command.opts<Given & Record<string, unknown>>();
+    const { mediaType, ...sent }: Awaited<ReturnType<typeof bodyOf>> = await bodyOf(route, body, given, host);
     const input = {
       params: Object.fromEntries(parts.map((part, index) => [part, String(args[index])])),
       query: valuesOf(query, given),
-      headers: Object.fromEntries((given.header ?? []).map(headerOf)),
-      ...(await bodyOf(route, body, given, host)),
+      headers: { ...(mediaType && { "content-type": mediaType }), ...Object.fromEntries((given.header ?? []).map(headerOf)) },
+      ...sent,
     };
     await connectTo(host, name, given, async (reached) => {
       if (route.produces === "text/event-stream") return follow(route, input, reached, host);
@@ -180,12 +181,17 @@ function headerOf(text: string): readonly [string, string] {
 }
 
 /** The body of a call: what `--body` says, and over it each field that has an option of its own. */
-async function bodyOf(route: Route, all: readonly FieldOption[], given: Given & Record<string, unknown>, host: Host) {
+async function bodyOf(
+  route: Route,
+  all: readonly FieldOption[],
+  given: Given & Record<string, unknown>,
+  host: Host,
+): Promise<{ readonly bytes?: Uint8Array<ArrayBuffer>; readonly mediaType?: string; readonly body?: unknown }> {
   const { body: named } = given;
   if (route.consumes !== undefined) {
     if (named === undefined) throw new CodedError("usage", "--body @file is needed");
     const bytes = named.startsWith("@") ? await readBytes(host, named.slice(1)) : Buffer.from(named, "base64");
-    return { bytes: new Uint8Array(bytes) };
+    return { bytes: new Uint8Array(bytes), ...(await mediaTypeOf(route.consumes, named)) };
   }
   if (route.body === undefined) return {};
   const text =
@@ -202,6 +208,15 @@ async function bodyOf(route: Route, all: readonly FieldOption[], given: Given & 
       all.filter(({ name, kind }) => kind === "any" && Object.hasOwn(single, name)),
     ),
   };
+}
+
+/** Which of several media types a file has, by its name; `--header content-type:...` says another. */
+async function mediaTypeOf(consumes: NonNullable<Route["consumes"]>, named: string) {
+  if (typeof consumes === "string") return {};
+  const { FILE_MEDIA_TYPES } = await import("@seneschal/contract/governance");
+  const ending = /^@.*\.([a-z]+)$/i.exec(named)?.[1]?.toLowerCase();
+  const [, type] = Object.entries(FILE_MEDIA_TYPES).find(([format]) => format === ending) ?? [];
+  return type === undefined || !consumes.includes(type) ? {} : { mediaType: type };
 }
 
 /** A value of any kind is the text that it is written as, unless the schema takes what that text says as JSON. */

@@ -25,7 +25,17 @@ export const governanceCodes = {
 /** Codes that few operations give. */
 const only = {
   CLASSIFICATION_FAILED: [
-    ...["classify", "redact", "evaluate", "enforce", "ingestLineage", "ingestLineageBatch"],
+    ...[
+      "classify",
+      "redact",
+      "classifyFile",
+      "redactFile",
+      "restoreFile",
+      "evaluate",
+      "enforce",
+      "ingestLineage",
+      "ingestLineageBatch",
+    ],
     ...["chatCompletions", "completions", "embeddings"],
   ],
   POLICY_EVALUATION_FAILED: ["evaluate", "enforce", "chatCompletions", "completions", "embeddings"],

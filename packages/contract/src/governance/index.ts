@@ -4,6 +4,7 @@ import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import { decisionRoutes } from "./decisions.ts";
 import { governanceErrors } from "./errors.ts";
+import { fileRoutes } from "./files.ts";
 import { healthRoutes } from "./health.ts";
 import { keyRoutes } from "./keys.ts";
 import { lineageRoutes } from "./lineage.ts";
@@ -12,13 +13,25 @@ import { redactionRoutes } from "./redaction.ts";
 import { sourceRoutes } from "./sources.ts";
 
 export { governanceCodes, governanceErrors } from "./errors.ts";
+export { FILE_MEDIA_TYPES } from "./files.ts";
 export { redactionRule } from "./redaction.ts";
 export { API_SCOPES } from "./shapes.ts";
+
+/** Bytes of a file where the configuration says nothing. */
+const FILE_BYTES = 8 << 20;
+
+/** The routes that take files, of at most so many bytes (64 MiB at most). */
+export function fileContract(bytes: number = FILE_BYTES) {
+  return contract(fileRoutes(bytes));
+}
+
+export type FileContract = ReturnType<typeof fileContract>;
 
 /** Every route of the data-governance service. */
 export const governanceContract = contract({
   ...decisionRoutes,
   ...redactionRoutes,
+  ...fileContract(),
   ...approvalRoutes,
   ...lineageRoutes,
   ...sourceRoutes,

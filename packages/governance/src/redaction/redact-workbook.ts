@@ -55,14 +55,24 @@ interface Part {
  * are read as one. What is hidden in a cell is hidden wherever else it stands in the workbook. A number or date that is redacted becomes a text, and a formula whose cell or text is redacted is taken out. So are copies of cells in charts, filters, scenarios and links to other workbooks, comments of
  * XML itself and processing instructions.
  *
- * Throws `validation_failed`, naming the part, for what is no XML that every reader takes for the same, for copies of data that cannot be redacted (pivot tables, logs of revisions, rich data), and for a value in a name that other parts go by.
+ * `mostTexts`: texts and attributes that a workbook may have; each takes some 2 KiB while it is read. Throws `validation_failed`, naming the part, for one with more, for what is no XML that every reader takes for the same, for copies of data that cannot be redacted (pivot tables, logs of revisions, rich data), and for a value in a name that other parts go by.
  */
-export function redactWorkbook(parts: WorkbookParts, options: RedactionOptions): RedactedWorkbook {
+export function redactWorkbook(
+  parts: WorkbookParts,
+  options: RedactionOptions,
+  mostTexts: number = Number.POSITIVE_INFINITY,
+): RedactedWorkbook {
   checkRedaction("", options);
+  checkArgument("mostTexts", mostTexts, "number");
   checkArgument("parts", parts, "object");
+  let left = mostTexts;
   const read = [...parts].map(([name, xml]): Part => {
     if (COPIES.test(name)) refuse(name, "is a copy of data that is not redacted: take out what it belongs to");
-    const texts = [...xmlTexts(name, xml)];
+    const texts: XmlText[] = [];
+    for (const text of xmlTexts(name, xml)) {
+      if (--left < 0) refuse(name, `has more texts and attributes than may be read: a workbook may have ${mostTexts}`);
+      texts.push(text);
+    }
     const root = rootOf(texts)?.name ?? "";
     return { name, xml, root, texts, cells: root === "worksheet" ? cellsOf(texts) : [] };
   });

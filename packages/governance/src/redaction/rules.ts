@@ -44,6 +44,28 @@ export function unknownInRule(
   return entity !== undefined && !isKnownEntity(policy, entity, configured) ? "entity" : undefined;
 }
 
+/**
+ * A rule as one text: `PERSON=tokenise`, `CREDIT_CARD=mask:4`, `RESTRICTED=drop`, `*=hash`. A name that is no tier is an entity's, known or not. `undefined` for what is no rule.
+ *
+ * @example
+ * ```ts
+ * import { DEFAULT_TIER_POLICY, parseRedactionRule } from "@seneschal/governance";
+ * console.log(parseRedactionRule("CREDIT_CARD=mask:4", DEFAULT_TIER_POLICY)); // { operator: 'mask', entity: 'CREDIT_CARD', keepLast: 4 }
+ * ```
+ */
+export function parseRedactionRule(text: string, policy: Pick<TierPolicy, "tiers">): RedactionRule | undefined {
+  checkArgument("text", text, "string");
+  checkArgument("policy", policy, "object");
+  const [, name = "", operatorName = "", keep] = /^([^=]{1,64})=([a-z]+)(?::([0-4]))?$/.exec(text) ?? [];
+  const operator = REDACTION_OPERATORS.find((known) => known === operatorName);
+  if (operator === undefined) return undefined;
+  return {
+    operator,
+    ...(name === "*" ? {} : policy.tiers.includes(name) ? { tier: name } : { entity: name }),
+    ...(keep === undefined ? {} : { keepLast: Number(keep) }),
+  };
+}
+
 const MEMBERS: ReadonlySet<string> = new Set(["entity", "tier", "operator", "keepLast"] satisfies (keyof RedactionRule)[]);
 
 /**

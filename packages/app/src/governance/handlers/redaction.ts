@@ -28,7 +28,7 @@ export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
       // What the deployment rules comes first: a caller fills in, and takes nothing back.
       rules: [...config.redaction.rules, ...rules].map(ruleOf),
       key: [...key],
-      ...(country === undefined ? {} : { country: country.toLowerCase() === "gb" ? "uk" : country.toLowerCase() }),
+      ...countryOf(country),
     };
     const { text: redacted, redactions } = await classifier.redact(task, ownerOf(input));
     const entities = new Set(redactions.map(({ entity }) => entity));
@@ -78,7 +78,13 @@ export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
   },
 };
 
-function ruleOf({ entity, tier, operator, keep_last }: z.output<typeof redactionRule>): RedactionRule {
+/** The recognisers know the United Kingdom as people call it. */
+export function countryOf(country: string | undefined): { readonly country?: string } {
+  if (country === undefined) return {};
+  return { country: country.toLowerCase() === "gb" ? "uk" : country.toLowerCase() };
+}
+
+export function ruleOf({ entity, tier, operator, keep_last }: z.output<typeof redactionRule>): RedactionRule {
   return {
     operator,
     ...(entity === undefined ? {} : { entity }),

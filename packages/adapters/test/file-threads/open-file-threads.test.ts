@@ -1,0 +1,91 @@
+import { DEFAULT_TIER_POLICY } from "@seneschal/governance";
+import { zipSync } from "fflate";
+import { afterEach, describe, expect, test } from "vitest";
+import { type FileThreads, type FileThreadsOptions, openFileThreads, type ServedFormat } from "../../src/file-threads/index.ts";
+import { parquetOf } from "../redact-files/parquet.ts";
+import { zipped } from "../redact-files/workbook.ts";
+
+const LIMITS = { threads: 1, deadline: 120_000, heap: 1024, waitingPerOwner: 4, waiting: 8 };
+const key = new Uint8Array(32).fill(3);
+
+let files: FileThreads | undefined;
+afterEach(() => files?.close());
+const opened = (more: Partial<FileThreadsOptions> = {}): FileThreads => {
+  files = openFileThreads({ ...LIMITS, ...more }, { policy: DEFAULT_TIER_POLICY, recognisers: [], sql: false });
+  return files;
+};
+const base = {
+  "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+  "xl/workbook.xml": "<workbook><sheets/></workbook>",
+};
+const sheetOf = (rows: string) =>
+  zipped({ ...base, "xl/worksheets/sheet1.xml": `<worksheet><sheetData>${rows}</sheetData></worksheet>` });
+
+describe("a file that unpacks to more than a thread may hold is refused, and ends no thread", () => {
+  const parts = Object.fromEntries(
+    Array.from({ length: 4 }, (_, i) => [`xl/part${i}.xml`, new TextEncoder().encode(`<a>${" ".repeat(40 << 20)}</a>`)]),
+  );
+  const zip = zipSync({
+    ...Object.fromEntries(Object.entries(base).map(([name, xml]) => [name, new TextEncoder().encode(xml)])),
+    ...parts,
+  });
+  // It claims that it is small.
+  const lying = zip.slice();
+  const view = new DataView(lying.buffer);
+  for (let at = 0; at < lying.length - 46; at++) {
+    if (view.getUint32(at, true) === 0x04034b50) view.setUint32(at + 22, 100, true);
+    if (view.getUint32(at, true) === 0x02014b50) view.setUint32(at + 24, 100, true);
+  }
+  const many = Array<string>(1_000_000).fill("ada@example.org");
+  const repeated = parquetOf(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`c${i}`, many])));
+  const BOMBS: readonly (readonly [string, ServedFormat, Uint8Array])[] = [
+    ["a zip bomb", "xlsx", zip],
+    ["a zip bomb that claims less", "xlsx", lying],
+    ["an endless sheet", "xlsx", sheetOf("<row><c><v>1</v></c></row>".repeat(2_000_000))],
+    ["a Parquet file of twenty million cells in a few kilobytes", "parquet", repeated],
+    ["JSON of great depth", "json", new TextEncoder().encode("[".repeat(1_000_000))],
+    ["a row without end", "csv", new TextEncoder().encode(`a,"${"x,".repeat(2_000_000)}`)],
+  ];
+
+  test.each(BOMBS)("%s", async (_, format, bytes) => {
+    const pool = opened();
+    expect(bytes.length).toBeLessThan(8 << 20);
+    await expect(pool.redact({ work: "redact", format, bytes, rules: [], key }, "acme")).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:file_invalid|validation_failed)$/),
+    });
+    await expect(
+      pool.redact({ work: "redact", format: "csv", bytes: new TextEncoder().encode("a\nb\n"), rules: [], key }, "acme"),
+    ).resolves.toBeDefined();
+    expect(pool.state()).toMatchObject({ workers: 1, replaced: 0, deadlines: 0 });
+  });
+});
+
+test("a file that takes too long is of the highest tier, is not redacted, and costs the next one nothing", async () => {
+  const pool = opened({ deadline: 200 });
+  const cells = Array.from(
+    { length: 100_000 },
+    (_, i) => `<row r="${i + 1}"><c r="A${i + 1}" t="str"><v>ada${i}@example.org</v></c></row>`,
+  );
+  const bytes = sheetOf(cells.join(""));
+  await expect(pool.classify({ work: "classify", format: "xlsx", bytes, about: "" }, "acme")).resolves.toMatchObject({
+    tier: DEFAULT_TIER_POLICY.tiers.at(-1),
+    unread: ["the file: reading it takes too long"],
+  });
+  await expect(pool.redact({ work: "redact", format: "xlsx", bytes, rules: [], key }, "acme")).rejects.toMatchObject({
+    code: "classification_failed",
+  });
+  expect(pool.state().deadlines).toBe(2);
+});
+
+test("files beyond an owner's budget are refused, and other owners are served", async () => {
+  const pool = opened();
+  const bytes = new TextEncoder().encode("a\nada@example.org\n");
+  const asked = Array.from({ length: 12 }, () => pool.classify({ work: "classify", format: "csv", bytes, about: "" }, "acme"));
+  const other = pool.classify({ work: "classify", format: "csv", bytes, about: "" }, "other");
+  const outcomes = await Promise.allSettled(asked);
+  expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
+  for (const outcome of outcomes)
+    if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "service_unavailable" });
+  expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
+  await expect(other).resolves.toMatchObject({ tier: "CONFIDENTIAL" });
+});
