@@ -1,17 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
 import { type Address, ownAddress } from "../../../../tools/own-address.ts";
-import { postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
-import { run } from "../../src/run.ts";
-import { scriptedHost } from "../scripted-host.ts";
+import { postgresBinaries } from "../../../../tools/postgres-cluster.ts";
 import { type Answer, ask, NAME } from "./ask.ts";
-import { endProcess, startServe } from "./serve-process.ts";
+import { endProcess } from "./serve-process.ts";
+import { startTwoGateways } from "./two-gateways.ts";
 
 const WAIT = { timeout: 60_000 };
 /** Addresses of this machine, each somebody's own. */
@@ -24,45 +22,23 @@ const isInstalled = postgresBinaries() !== undefined && spawnSync("haproxy", ["-
 it.skipIf(!isInstalled)(
   "two gateways on PostgreSQL behind the HAProxy of ops/haproxy, one killed, one ended and started anew: every request is answered as documented, and what was acknowledged is there once",
   async () => {
-    const root = await mkdtemp(join(tmpdir(), "seneschal-haproxy-"));
-    const [postgres, balancer, ...gateways] = await Promise.all([startPostgres(), ownAddress(), ownAddress(), ownAddress()]);
-    const here = (text: string): string => text.replace(/\/(?:etc|var)\/[\w./-]*/g, (path) => `${root}${path}`);
-    const env = { ...process.env, SENESCHAL_GATEWAY_DATABASE_URL: postgres.url };
-    const children = new Set<ChildProcess>();
-    const serving: ChildProcess[] = [];
+    const here = (text: string, root: string): string => text.replace(/\/(?:etc|var)\/[\w./-]*/g, (path) => `${root}${path}`);
+    const gateways = await startTwoGateways({
+      async configOf(root) {
+        await mkdir(join(root, "etc/seneschal"), { recursive: true });
+        await mkdir(join(root, "etc/haproxy"), { recursive: true });
+        return here(await ops("seneschal.yaml"), root).replace("192.0.2.10", BALANCER);
+      },
+      names: [NAME],
+    });
+    const { root, addresses, serving, tls, cli, again } = gateways;
+    const balancer = await ownAddress();
     let haproxy: ChildProcess | undefined;
-    const start = async (at: number): Promise<void> => {
-      const { host, port } = gateways[at] as Address;
-      const settings = [
-        `gateway.server.host=${host}`,
-        `gateway.server.port=${port}`,
-        `data_dir=${root}/data-${at}`,
-        "gateway.rate_limit.authenticated.limit=1000000",
-      ];
-      const args = ["serve", "-c", join(root, "seneschal.yaml"), "--set", ...settings, "log.level=warn"];
-      serving[at] = await startServe(args, env, children);
-    };
     try {
-      await mkdir(join(root, "etc/seneschal"), { recursive: true });
-      await mkdir(join(root, "etc/haproxy"), { recursive: true });
-      await writeFile(join(root, "seneschal.yaml"), here(await ops("seneschal.yaml")).replace("192.0.2.10", BALANCER));
-      const cli = async (...args: string[]): Promise<void> => {
-        const host = scriptedHost({ cwd: root, env: { SENESCHAL_GATEWAY_DATABASE_URL: postgres.url } });
-        expect([await run(args, host), host.errors]).toEqual([0, []]);
-      };
-      await cli("init", "--data", "data-0");
-      const who = ["--org", "acme", "--email", "ada@acme.example", "--server-name", NAME, "--out", join(root, "acme")];
-      await cli("bootstrap", ...who, "-c", "seneschal.yaml", "--set", `data_dir=${root}/data-0`);
-      await mkdir(join(root, "data-1"), { mode: 0o700 });
-      await cp(join(root, "data-0/unseal.key"), join(root, "data-1/unseal.key"));
-      const pem = (file: string): Promise<string> => readFile(join(root, "acme", file), "utf8");
-      const tls = { ca: await pem("ca.pem"), cert: await pem("admin.pem"), key: await pem("admin-key.pem") };
-      await Promise.all([start(0), start(1)]);
-
       await writeFile(join(root, "etc/haproxy/seneschal-ca.pem"), tls.ca);
-      let config = here(await ops("haproxy.cfg")).replace("bind :8443", `bind ${balancer.host}:${balancer.port}`);
+      let config = here(await ops("haproxy.cfg"), root).replace("bind :8443", `bind ${balancer.host}:${balancer.port}`);
       config = config.replace("default-server ", `default-server source ${BALANCER} `);
-      for (const [at, { host, port }] of gateways.entries())
+      for (const [at, { host, port }] of addresses.entries())
         config = config.replace(`gateway-${at + 1}.seneschal.example:8443`, `${host}:${port}`);
       await writeFile(join(root, "haproxy.cfg"), config);
       const checked = spawnSync("haproxy", ["-c", "-f", join(root, "haproxy.cfg")], { encoding: "utf8" });
@@ -83,8 +59,7 @@ it.skipIf(!isInstalled)(
           .on("error", reject)
           .end();
       });
-      const audit = scriptedHost({ cwd: root, env: { SENESCHAL_GATEWAY_DATABASE_URL: postgres.url } });
-      expect(await run(["audit", "instance", "-c", "seneschal.yaml", "--set", `data_dir=${root}/data-0`], audit)).toBe(0);
+      const audit = await cli("audit", "instance", "-c", "seneschal.yaml", "--set", `data_dir=${root}/data-0`);
       expect(audit.lines.join("\n")).toContain(CLIENT);
 
       let over = false;
@@ -118,7 +93,7 @@ it.skipIf(!isInstalled)(
       };
       /** How many requests a process has served since its start. */
       const served = async (at: number): Promise<number> => {
-        const { body } = await ask(gateways[at] as Address, "/metrics", { ca: tls.ca });
+        const { body } = await ask(addresses[at] as Address, "/metrics", { ca: tls.ca });
         const counts = [...body.matchAll(/^gateway_http_requests_total\{.*createWorkspace.*\} (\d+)$/gm)];
         return counts.reduce((sum, [, count]) => sum + Number(count), 0);
       };
@@ -127,7 +102,7 @@ it.skipIf(!isInstalled)(
 
       await endProcess(serving[0], "SIGKILL");
       await more(20);
-      await start(0);
+      await again(0, "SIGKILL");
       // The balancer has found it again.
       await vi.waitUntil(async () => (await served(0)) > 0, WAIT);
       await endProcess(serving[1], "SIGTERM");
@@ -154,9 +129,7 @@ it.skipIf(!isInstalled)(
       expect(listed.length).toBeLessThanOrEqual(made.length + 1 + unknown);
     } finally {
       await endProcess(haproxy, "SIGKILL");
-      await Promise.all([...children].map((child) => endProcess(child, "SIGKILL")));
-      await postgres.destroy();
-      await rm(root, { recursive: true, force: true });
+      await gateways.destroy();
     }
   },
 );

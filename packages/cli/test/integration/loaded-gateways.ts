@@ -1,17 +1,9 @@
-import { type ChildProcess, execFile } from "node:child_process";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { promisify } from "node:util";
 import { mtlsFetch } from "@seneschal/adapters/http";
 import { expect, vi } from "vitest";
-import { ownAddress } from "../../../../tools/own-address.ts";
-import { type PostgresServer, startPostgres } from "../../../../tools/postgres-cluster.ts";
-import { run } from "../../src/run.ts";
-import { scriptedHost } from "../scripted-host.ts";
-import { commandOf, endProcess, startServe } from "./serve-process.ts";
+import { startTwoGateways, type TwoGateways } from "./two-gateways.ts";
 
 const CLIENTS = 8;
 /** Ciphertexts that are kept to be opened again; of all that were acknowledged each has the same chance. */
@@ -28,18 +20,13 @@ const hashOf = (base64: string): string => createHash("sha256").update(base64).d
 const any = <T>(of: readonly T[]): T | undefined => of[Math.floor(Math.random() * of.length)];
 
 /** Two gateways on one PostgreSQL, and clients who know what was acknowledged to them. */
-export interface LoadedGateways {
-  readonly postgres: PostgresServer;
-  /** The processes, as they run now. */
-  readonly serving: readonly ChildProcess[];
+export interface LoadedGateways extends Pick<TwoGateways, "postgres" | "serving" | "again" | "destroy"> {
   /** The certificate of their ports. */
   readonly certificate: string;
   /** Answers that no document explains, plaintexts that are not what was sealed. */
   readonly wrong: readonly string[];
   /** Why calls got no answer, by gateway: what became of each was asked of the other one. */
   readonly unanswered: readonly [string[], string[]];
-  /** Ends a gateway and starts it again, from another checkout where one is named. */
-  again(at: 0 | 1, signal: NodeJS.Signals, checkout?: string): Promise<void>;
   /** Measures for so long what they can, then asks half of that, until the end. */
   load(probeMs: number): Promise<void>;
   /** Waits until more came back. */
@@ -48,61 +35,29 @@ export interface LoadedGateways {
   end(): Promise<Readonly<Record<string, unknown>>>;
   /** Everything that was acknowledged is there, and the audit log is whole. */
   verify(): Promise<void>;
-  destroy(): Promise<void>;
 }
 
 /** Starts them, each from a checkout where one is named, with one organisation. */
 export async function startLoadedGateways(checkout?: string): Promise<LoadedGateways> {
-  const root = await mkdtemp(join(tmpdir(), "seneschal-loaded-"));
-  const [postgres, ...addresses] = await Promise.all([startPostgres(), ownAddress(), ownAddress()]);
-  const env = { ...process.env, SENESCHAL_GATEWAY_DATABASE_URL: postgres.url };
-  const children = new Set<ChildProcess>();
-  const serving: ChildProcess[] = [];
-  const cli = async (...args: string[]): Promise<void> => {
-    const host = scriptedHost({ cwd: root, env });
-    const said = args.slice(0, 2).join(" ");
-    expect([said, await run(args, host), host.errors]).toEqual([said, 0, []]);
-  };
-  /** By the checkout that they start from: what the database holds then is of its release. */
-  const prepare = (...args: string[]): Promise<unknown> =>
-    checkout === undefined ? cli(...args) : promisify(execFile)(process.execPath, commandOf(args, checkout), { env });
+  const gateways = await startTwoGateways({
+    configOf: (root) => {
+      const server = { tls_cert: join(root, "cert.pem"), tls_key: join(root, "key.pem") };
+      const gateway = { server, database: { kind: "postgres" } };
+      return JSON.stringify({ services: ["gateway"], auth: { mtls: { enabled: true } }, gateway });
+    },
+    checkout,
+  });
+  const { root, postgres, addresses, serving, tls, cli, again } = gateways;
+  const http = mtlsFetch(tls);
   const urlOf = (at: number): string => `https://${addresses[at]?.host}:${addresses[at]?.port}`;
-  const certificate = join(root, "cert.pem");
-  const start = async (at: number, from = checkout): Promise<void> => {
-    const { host, port } = addresses[at] ?? {};
-    const own = [`gateway.server.host=${host}`, `gateway.server.port=${port}`, `data_dir=${root}/data-${at}`];
-    const args = ["serve", "-c", join(root, "seneschal.json"), "--set", ...own, "log.level=warn"];
-    serving[at] = await startServe(args, env, children, from);
-  };
   let over = false;
-  let close = async (): Promise<void> => {};
   const destroy = async (): Promise<void> => {
     over = true;
-    postgres.resume();
-    for (const child of children) child.kill("SIGCONT");
-    await Promise.all([...children].map((child) => endProcess(child, "SIGKILL")));
-    await close();
-    await postgres.destroy();
-    await rm(root, { recursive: true, force: true });
+    await gateways.destroy();
+    await http.close();
   };
 
   try {
-    const server = { tls_cert: certificate, tls_key: join(root, "key.pem") };
-    const rate_limit = { authenticated: { limit: 100_000_000, window: "1m" } };
-    const gateway = { server, rate_limit, database: { kind: "postgres" } };
-    const config = { services: ["gateway"], auth: { mtls: { enabled: true } }, gateway };
-    await writeFile(join(root, "seneschal.json"), JSON.stringify(config));
-    await prepare("init", "--data", join(root, "data-0"));
-    const names = addresses.map(({ host }) => host);
-    const who = ["--org", "acme", "--email", "ada@acme.example", "--server-name", ...names, "--out", join(root, "acme")];
-    await prepare("bootstrap", ...who, "-c", join(root, "seneschal.json"), "--set", `data_dir=${root}/data-0`);
-    await mkdir(join(root, "data-1"), { mode: 0o700 });
-    await cp(join(root, "data-0/unseal.key"), join(root, "data-1/unseal.key"));
-    await Promise.all([start(0), start(1)]);
-    const pem = (file: string): Promise<string> => readFile(join(root, "acme", file), "utf8");
-    const http = mtlsFetch({ ca: await pem("ca.pem"), cert: await pem("admin.pem"), key: await pem("admin-key.pem") });
-    close = () => http.close();
-
     const counts = new Map<string, number>();
     const wrong: string[] = [];
     const unanswered: [string[], string[]] = [[], []];
@@ -185,13 +140,10 @@ export async function startLoadedGateways(checkout?: string): Promise<LoadedGate
     return {
       postgres,
       serving,
-      certificate,
+      certificate: join(root, "cert.pem"),
       wrong,
       unanswered,
-      async again(at, signal, from) {
-        await endProcess(serving[at], signal);
-        await start(at, from);
-      },
+      again,
       async load(probeMs) {
         // What they can: each client behind its last call.
         let done = 0;
