@@ -47,6 +47,11 @@ npm install --silent --no-audit --no-fund --prefix .peers/pkcs11 ${headers:+--no
   echo "not installed: pkcs11js"
   status=1
 }
+# What runs models in this process. Its own packages need no install scripts.
+npm install --silent --no-audit --no-fund --ignore-scripts --prefix .peers/onnx onnxruntime-web@1.30.0 || {
+  echo "not installed: onnxruntime-web"
+  status=1
+}
 # The oldest web frameworks that the server packages admit.
 npm install --silent --no-audit --no-fund --prefix .peers/hosts express@4.18.0 fastify@4.10.0 || {
   echo "not installed: express 4, fastify 4"

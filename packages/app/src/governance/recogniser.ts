@@ -1,7 +1,7 @@
 import { readText } from "@seneschal/adapters/files";
 import type { Metrics } from "@seneschal/adapters/metrics";
-import { openHttpRecogniser } from "@seneschal/adapters/recognisers";
-import { CodedError, checkArgument } from "@seneschal/kernel";
+import { openHttpRecogniser, openOnnxRecogniser } from "@seneschal/adapters/recognisers";
+import { CodedError, checkArgument, isCoded } from "@seneschal/kernel";
 import type { EntityRecogniser } from "@seneschal/kernel/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
 import * as z from "zod";
@@ -32,7 +32,25 @@ const presidio = z.strictObject({
   timeout: duration("3s"),
 });
 
-export const recogniserSetting = z.discriminatedUnion("kind", [presidio]);
+/** A model in threads of this process. */
+const onnx = z.strictObject({
+  kind: z.literal("onnx"),
+  /** ONNX. These three are read at the start alone: nobody looks for changes of files so large. */
+  model_file: z.string().min(1),
+  /** A token of WordPiece in each line. */
+  vocabulary_file: z.string().min(1),
+  /** With `id2label`. */
+  config_file: z.string().min(1),
+  /** The model has no capitals. */
+  lower_case: z.boolean().default(false),
+  entities: entities.default({ PER: "PERSON", LOC: "LOCATION", ORG: "ORGANIZATION", MISC: null }),
+  /** At most; each has the model for itself. */
+  threads: z.int().min(1).max(64).default(2),
+  /** For one text, and for all that is asked at once. */
+  timeout: duration("3s"),
+});
+
+export const recogniserSetting = z.discriminatedUnion("kind", [presidio, onnx]);
 export type RecogniserSettings = z.output<typeof recogniserSetting>;
 
 /** What the recognisers of the configuration find. */
@@ -52,6 +70,7 @@ const SETTING = "classification.recogniser";
 /** Opens the model of the configuration. Throws `config_invalid`, naming the setting, for what cannot be used as it is. */
 export async function openRecogniser(settings: RecogniserSettings): Promise<EntityRecogniser> {
   checkArgument("settings", settings, "object");
+  if (settings.kind === "onnx") return openModel(settings);
   const { url, language, entities, token_file, ca_file, timeout } = settings;
   const { protocol, hostname } = new URL(url);
   if (protocol !== "https:" && !["127.0.0.1", "[::1]", "localhost"].includes(hostname))
@@ -63,6 +82,15 @@ export async function openRecogniser(settings: RecogniserSettings): Promise<Enti
     timeout,
     ...(token_file === undefined ? {} : { token: (await text("token_file", token_file)).trim() }),
     ...(ca_file === undefined ? {} : { ca: await text("ca_file", ca_file) }),
+  });
+}
+
+async function openModel(settings: z.output<typeof onnx>): Promise<EntityRecogniser> {
+  const { model_file, vocabulary_file, config_file, lower_case, entities, threads, timeout } = settings;
+  const files = { model: model_file, vocabulary: vocabulary_file, config: config_file };
+  return openOnnxRecogniser({ ...files, lowerCase: lower_case, entities, threads, timeout }).catch((error: unknown) => {
+    if (!isCoded(error, "model_unusable", "back_end_missing")) throw error;
+    throw new CodedError("config_invalid", `${SETTING}: ${error.message}`, {}, error);
   });
 }
 
