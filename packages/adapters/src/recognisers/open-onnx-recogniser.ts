@@ -70,17 +70,15 @@ export async function openOnnxRecogniser(options: OnnxRecogniserOptions): Promis
     async recognise(texts, owner) {
       if (closed) throw unavailable("the recogniser is closed");
       if (texts.length > waitingPerOwner) throw unavailable("too many texts for the recogniser");
-      let timer: NodeJS.Timeout | undefined;
+      const bound = AbortSignal.timeout(timeout);
       const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(unavailable("the recogniser takes too long")), timeout);
+        bound.addEventListener("abort", () => reject(unavailable("the recogniser takes too long")), { once: true });
       });
       try {
         return await Promise.race([Promise.all(texts.map((text) => pool.run(text, owner))), late]);
       } catch (error) {
         if (isCoded(error, "service_unavailable")) throw error;
         throw unavailable(isCoded(error, "deadline_exceeded") ? "the recogniser takes too long" : "the recogniser failed", error);
-      } finally {
-        clearTimeout(timer);
       }
     },
     state: pool.state,

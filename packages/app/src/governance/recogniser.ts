@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { readText } from "@seneschal/adapters/files";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { openHttpRecogniser, openOnnxRecogniser } from "@seneschal/adapters/recognisers";
@@ -35,12 +36,8 @@ const presidio = z.strictObject({
 /** A model in threads of this process. */
 const onnx = z.strictObject({
   kind: z.literal("onnx"),
-  /** ONNX. These three are read at the start alone: nobody looks for changes of files so large. */
-  model_file: z.string().min(1),
-  /** A token of WordPiece in each line. */
-  vocabulary_file: z.string().min(1),
-  /** With `id2label`. */
-  config_file: z.string().min(1),
+  /** Of `model.onnx`, `vocab.txt` and `config.json`, which are read at the start alone: nobody looks for changes of files so large. */
+  directory: z.string().min(1),
   /** The model has no capitals. */
   lower_case: z.boolean().default(false),
   entities: entities.default({ PER: "PERSON", LOC: "LOCATION", ORG: "ORGANIZATION", MISC: null }),
@@ -86,8 +83,11 @@ export async function openRecogniser(settings: RecogniserSettings): Promise<Enti
 }
 
 async function openModel(settings: z.output<typeof onnx>): Promise<EntityRecogniser> {
-  const { model_file, vocabulary_file, config_file, lower_case, entities, threads, timeout } = settings;
-  const files = { model: model_file, vocabulary: vocabulary_file, config: config_file };
+  const { directory, lower_case, entities, threads, timeout } = settings;
+  const [model = "", vocabulary = "", config = ""] = ["model.onnx", "vocab.txt", "config.json"].map((name) =>
+    join(directory, name),
+  );
+  const files = { model, vocabulary, config };
   return openOnnxRecogniser({ ...files, lowerCase: lower_case, entities, threads, timeout }).catch((error: unknown) => {
     if (!isCoded(error, "model_unusable", "back_end_missing")) throw error;
     throw new CodedError("config_invalid", `${SETTING}: ${error.message}`, {}, error);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { serve } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingForModels } from "../../../../tools/onnx-runtime.ts";
-import { type TinyModel, writeTinyModel } from "../../../../tools/tiny-model.ts";
+import { writeTinyModel } from "../../../../tools/tiny-model.ts";
 import { checkConfig } from "../../src/compose/check-config.ts";
 import { processSettings } from "../../src/compose/process-settings.ts";
 import { startRig } from "../governance/rig.ts";
@@ -13,17 +13,14 @@ if (missingForModels !== "") console.warn(`no ${missingForModels}: no model is r
 
 describe.skipIf(missingForModels !== "")("a model in threads of the service", () => {
   let dir = "";
-  let model: TinyModel;
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), "onnx-service-"));
-    model = await writeTinyModel(dir, { words: { Zork: "B-PER", "##blat": "I-PER" }, labels: ["O", "B-PER", "I-PER"] });
+    await writeTinyModel(dir, { words: { Zork: "B-PER", "##blat": "I-PER" }, labels: ["O", "B-PER", "I-PER"] });
   });
   afterAll(() => rm(dir, { recursive: true, force: true }));
   const settings = (more: object = {}) => ({
     kind: "onnx",
-    model_file: model.model,
-    vocabulary_file: model.vocabulary,
-    config_file: model.config,
+    directory: dir,
     entities: { PER: "PERSON" },
     threads: 1,
     timeout: "60s",
@@ -46,7 +43,7 @@ describe.skipIf(missingForModels !== "")("a model in threads of the service", ()
   });
 
   test("that cannot be used ends the start, and `config check` says so", async () => {
-    for (const wrong of [{ model_file: join(dir, "none.onnx") }, { entities: { LOC: "LOCATION" } }]) {
+    for (const wrong of [{ directory: join(dir, "none") }, { entities: { LOC: "LOCATION" } }]) {
       const started = startRig(serve, { settings: { classification: { recogniser: settings(wrong) } } });
       await expect(started).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining("recogniser") });
     }
@@ -55,6 +52,6 @@ describe.skipIf(missingForModels !== "")("a model in threads of the service", ()
       const all = await checkConfig(processSettings.parse({ services: ["governance"], governance }), { now: 0 });
       return all.filter(({ setting }) => setting.includes("recogniser")).map(({ severity }) => severity);
     };
-    expect([await findings({}), await findings({ model_file: join(dir, "none.onnx") })]).toEqual([[], ["error"]]);
+    expect([await findings({}), await findings({ directory: join(dir, "none") })]).toEqual([[], ["error"]]);
   });
 });
