@@ -29,13 +29,19 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
 
   async enrollmentSetup(services, { params, query, now, requestId }) {
     const { read } = services;
-    const facts = { admin_id: params.id, key_algorithms: [...services.pki.keyAlgorithms] };
-    // Nobody has said who they are: who is an admin, and whether they have enrolled, is not told.
-    if (query.token === undefined) return facts;
-    const token = await checkEnrollmentToken(services, read, params.id, query.token, now);
     const admin = await read.get(admins, params.id);
     if (admin === undefined) throw notFound("admin");
-    const { email, name, enrollment_status } = admin;
+    const facts = {
+      admin_id: admin.id,
+      enrollment_status: admin.enrollment_status,
+      key_algorithms: [...services.pki.keyAlgorithms],
+    };
+    if (query.token === undefined) {
+      const [pending] = await read.list(enrollmentTokens, "by_admin", [admin.id], { limit: 1 });
+      return { ...facts, expires_at: pending?.expires_at ?? null };
+    }
+    const token = await checkEnrollmentToken(services, read, admin.id, query.token, now);
+    const { email, name } = admin;
     // The second factor's secret is shown by the first call alone: whoever asks again must enable it anew, as themselves.
     const provisioning_url =
       (await read.get(mfaFactors, admin.id)) !== undefined
@@ -47,7 +53,6 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
           });
     return {
       ...facts,
-      enrollment_status,
       expires_at: token.expires_at,
       email,
       name,
@@ -56,9 +61,10 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
   },
 
   async enrollAdmin(services, { params, body, now, requestId }) {
-    const { org_id } = await checkEnrollmentToken(services, services.read, params.id, body.enrollment_token, now);
-    await services.organizationKeys.ensureKek(org_id);
-    return services.transact({ principal: claimant(params.id, org_id), now, requestId }, async (unit) => {
+    const known = await services.read.get(admins, params.id);
+    if (known === undefined) throw notFound("admin");
+    await services.organizationKeys.ensureKek(known.org_id);
+    return services.transact({ principal: claimant(known.id, known.org_id), now, requestId }, async (unit) => {
       const token = await checkEnrollmentToken(services, unit, params.id, body.enrollment_token, now);
       const admin = await unit.get(admins, params.id);
       if (admin === undefined) throw notFound("admin");
