@@ -17,8 +17,8 @@ const ROUNDS = 64;
  *
  * @example
  * ```ts
- * import { DEFAULT_RECOGNISERS, recognise, withHeard } from "@seneschal/governance";
- * const work = (recognisers) => recognise("Zork left", recognisers).map(({ entity }) => entity);
+ * import { DEFAULT_RECOGNISERS, type Recogniser, recognise, withHeard } from "@seneschal/governance";
+ * const work = (recognisers: readonly Recogniser[]) => recognise("Zork left", recognisers).map(({ entity }) => entity);
  * console.log(withHeard({ entities: ["PERSON"], said: new Map() }, DEFAULT_RECOGNISERS, work)); // { unheard: [ 'Zork left' ] }
  * const said = new Map([["Zork left", [{ entity: "PERSON", start: 0, end: 4, score: 0.9 }]]]);
  * console.log(withHeard({ entities: ["PERSON"], said }, DEFAULT_RECOGNISERS, work)); // [ 'PERSON' ]
