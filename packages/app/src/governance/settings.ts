@@ -11,6 +11,7 @@ import {
   secret,
   serverSettings,
 } from "../platform/index.ts";
+import { organizationSetting } from "./organization.ts";
 import { recogniserSetting } from "./recogniser.ts";
 import { sourcesSetting } from "./sources/settings.ts";
 
@@ -19,13 +20,13 @@ export const governanceSettings = z.strictObject({
   server: serverSettings(8444),
   log: logSettings,
   /** The organisation that unscoped keys belong to. */
-  organization: z.string().min(1).max(128).default("default"),
+  organization: organizationSetting.default("default"),
   /** Keys that are configured instead of created: by the SHA-256 of the whole key. */
   api_keys: z
     .array(
       z.strictObject({
         id: z.string().min(1).max(64),
-        org: z.string().min(1).max(128).optional(),
+        org: organizationSetting.optional(),
         sha256: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lower-case hex digits"),
         scopes: z.array(z.enum(API_SCOPES)).min(1),
       }),

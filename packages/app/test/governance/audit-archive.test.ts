@@ -12,7 +12,7 @@ import { AuditLog } from "../../src/governance/audit/audit-log.ts";
 import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";
 import { leafData } from "../../src/governance/audit/records.ts";
 import { sha256 } from "../../src/governance/audit/sha256.ts";
-import { governanceLog, governanceSchema } from "../../src/governance/index.ts";
+import { governanceLog, governanceSchema, governanceSettings } from "../../src/governance/index.ts";
 import {
   auditArchives,
   auditTiles,
@@ -21,6 +21,7 @@ import {
   type SegmentDue,
   segmentFiles,
   verifyArchive,
+  wholeLog,
 } from "../../src/platform/audit-log/index.ts";
 import { NOON, type Rig, servers, startRig } from "./rig.ts";
 
@@ -250,6 +251,15 @@ describe("an archive of the audit log of governance", () => {
     await log.store.commit({ commitId: nextId(), dels: [{ coll: auditArchives.name, id: "a" }] });
     expect(await verdict()).toMatchObject(bad);
   });
+});
+
+it.each([
+  ["organization", { organization: wholeLog }],
+  ["api_keys.0.org", { api_keys: [{ id: "k", sha256: "0".repeat(64), scopes: ["classify"], org: wholeLog }] }],
+  ["sources.shop.organization", { sources: { shop: { kind: "postgres", organization: wholeLog } } }],
+])("the log of all organisations has its name to itself: no %s has it", (path, settings) => {
+  const refused = governanceSettings.safeParse(settings).error?.issues.map((issue) => issue.path.join("."));
+  expect(refused).toContain(path);
 });
 
 describe("hashes of archived records of governance that are damaged", () => {

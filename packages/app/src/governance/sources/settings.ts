@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { duration, file, s3Bucket } from "../../platform/index.ts";
+import { organizationSetting } from "../organization.ts";
 
 const pattern = z.string().min(1).max(1024);
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/, "expected 1 to 40 of a-z, 0-9, _ and -");
 
 const common = {
   /** Whose catalogue what is found goes to; without it that of `organization`. */
-  organization: z.string().min(1).max(128).optional(),
+  organization: organizationSetting.optional(),
   /** A scan begins so long after the last one began. */
   schedule: duration("24h").refine((ms) => ms >= 60_000, "expected 1m or more"),
   /** Patterns of names, with `*` for any text and `?` for any character: one of these, where there are any, */

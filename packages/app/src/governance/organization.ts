@@ -1,0 +1,9 @@
+import * as z from "zod";
+import { wholeLog } from "../platform/audit-log/index.ts";
+
+/** The name of an organisation, which its audit log has too: the one of the log over all of them may none have. */
+export const organizationSetting = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine((name) => name !== wholeLog, `${wholeLog} is the log of all organisations`);
