@@ -59,7 +59,9 @@ describe.each(services)("every route of the %s contract", (service) => {
       });
       asked.length = 0;
       const host = scriptedHost({ cwd: "." });
-      const line = [service, commandName(id), ...parameters.map(() => "1"), ...typed, "--url", url];
+      const [type] = [route.consumes ?? []].flat();
+      const file = type === undefined ? [] : ["--body", "@README.md", "--header", `content-type: ${type}`];
+      const line = [service, commandName(id), ...parameters.map(() => "1"), ...typed, ...file, "--url", url];
       if (fields.length > 0) await run(line, host);
       const there = { query: new Set(asked[0]?.query.keys()), body: new Set(Object.keys(asked[0]?.body ?? {})) };
       const gone = fields.filter(({ part, name }) => !there[part].has(name)).map(({ part, name }) => `${part} ${name}`);

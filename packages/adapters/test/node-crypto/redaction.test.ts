@@ -64,8 +64,8 @@ const rule = fc.record(
 const written = (format: (typeof REDACTION_FORMATS)[number], text: string): string =>
   format === "json"
     ? JSON.stringify({ note: text, [text]: [1, 2025550143, null, true, { email: text }] })
-    : format === "csv"
-      ? `id,note\n1,"${text.replaceAll('"', '""')}"\n`
+    : format === "csv" || format === "tsv"
+      ? `id,note\n1,`.replaceAll(",", format === "csv" ? "," : "\t").concat(`"${text.replaceAll('"', '""')}"\n`)
       : format === "sse"
         ? `: ${text.replaceAll(/[\r\n]/g, "")}\n\n${text
             .split(/(?<=o)/)

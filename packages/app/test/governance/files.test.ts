@@ -136,15 +136,8 @@ describe.each(servers)("files on %s", (_, serve) => {
       expect((await send(path, FILES.csv, "text/csv", "reader")).status).toBe(403);
     }
     expect((await send("/api/v1/redact/file", FILES.csv, "text/csv", "judge")).status).toBe(403);
-    for (const work of ["classify", "redact", "restore"]) {
-      const { status } = await rig.call(
-        undefined,
-        "POST",
-        `/api/v1/${work}`,
-        work === "classify" ? { query: "x" } : { text: "x" },
-      );
-      expect((await send(`/api/v1/${work}/file`, FILES.csv, "text/csv", "")).status, work).toBe(status);
-    }
+    for (const work of ["classify", "redact", "restore"])
+      expect((await send(`/api/v1/${work}/file`, FILES.csv, "text/csv", "")).status, work).toBe(401);
     expect((await send("/api/v1/classify/file", FILES.csv, "text/csv", "judge")).status).toBe(200);
   });
 

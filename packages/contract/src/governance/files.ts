@@ -35,7 +35,7 @@ export function fileRoutes(bodyLimit: number) {
       path: "/api/v1/classify/file",
       summary: "Classify a file by its columns, pages or cells",
       tag: "classification",
-      auth: "optional",
+      auth: "principal",
       action: "classify",
       safe: true,
       consumes: [csv, tsv, json, jsonl, parquet, xlsx, pdf],
