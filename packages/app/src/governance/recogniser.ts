@@ -102,7 +102,7 @@ async function text(setting: string, path: string): Promise<string> {
   }
 }
 
-/** Opens the model of the configuration and asks it. Rejects as {@link openRecogniser} does, and with `service_unavailable` where it does not answer. */
+/** Opens the model of the configuration and asks it. Rejects with `config_invalid`, naming the setting, for what cannot be used as it is, and with `service_unavailable` where it does not answer. */
 export async function probeRecogniser(settings: RecogniserSettings): Promise<void> {
   const recogniser = await openRecogniser(settings);
   try {

@@ -5,7 +5,13 @@ import { systemCall } from "../call.ts";
 import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";
 
-/** Archives what is due of the gateway's log; see {@link archiveDue}. */
+/**
+ * Archives what is due of the gateway's log, segment by segment: each is in the archive, was read back from there and verified, and stands in the log
+ * (`audit.archive`) before its events leave the store. Events that a sink has not heard stay; the next run goes on after a crash.
+ *
+ * @param given.olderThan milliseconds that events stay at least
+ * @param given.few whether few events wait for more
+ */
 export async function archiveDueEvents(
   services: GroundServices,
   target: BackupTarget,

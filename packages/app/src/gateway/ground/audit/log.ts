@@ -76,7 +76,7 @@ export interface AuditLog {
   verify(stream: string): Promise<AuditFinding | undefined>;
   /** The same over the log of the whole instance: shows the removal of an organisation. */
   verifyAll(): Promise<AuditFinding | undefined>;
-  /** The gaps that were accepted and signed, of a stream or of the {@link wholeLog}. */
+  /** The gaps that were accepted and signed, of a stream or of the whole log. */
   gaps(stream: string): Promise<readonly AuditGap[]>;
   /**
    * Signs the operator's word that a gap of the whole log is for good, for the next {@link seal} to pass it. Only of records that are missing, and that no

@@ -32,7 +32,7 @@ import type { AuditRecord } from "./indexes.ts";
 import { auditLeaf } from "./leaf.ts";
 import type { LogKey } from "./log-key.ts";
 
-/** The newest signed state of one stream, and of the whole log under {@link wholeLog}. */
+/** The newest signed state of one stream, and of the whole log under `/all`. */
 export interface StoredCheckpoint {
   readonly stream: string;
   readonly size: number;
