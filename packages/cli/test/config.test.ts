@@ -185,7 +185,8 @@ describe("configuration by the command line", () => {
     const { segments } = host.json() as { segments: { service: string }[] };
     expect(segments.map(({ service }) => service)).toEqual(["gateway", "governance"]);
     expect(await run(["audit", "verify", "--archive", directory, "--json"], host)).toBe(0);
-    expect(host.json()).toMatchObject({ valid: true, segments: 1, last: 1 });
+    const instance = await readFile(join(data, "instance-id"), "utf8");
+    expect(host.json()).toMatchObject({ valid: true, segments: 1, last: 1, instance: expect.stringContaining(instance.trim()) });
     const mend = async () => {
       expect(await run(["audit", "mend", ...set(gateway), "--json"], host)).toBe(0);
       return host.json();

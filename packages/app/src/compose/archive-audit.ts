@@ -15,6 +15,7 @@ import {
 } from "../platform/index.ts";
 import { operateGateway } from "./operate-gateway.ts";
 import { type OperateOptions, operatorPlatform } from "./operator-platform.ts";
+import { namedInstance, preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig } from "./process-settings.ts";
 
 type ServiceWithArchive = "gateway" | "governance";
@@ -65,7 +66,8 @@ async function ofEachArchive<R extends object>(
 ): Promise<readonly (R & { readonly service: ServiceWithArchive })[]> {
   checkOptions("options", options, { log: "object", version: "string", operators: "function?" });
   checkArgument("config", config, "object");
-  const { gateway, governance } = config;
+  // Its log is signed under the id that the served one has.
+  const { gateway, governance } = namedInstance(config, "governance", await preparedInstance(config.data_dir));
   const setting = gateway.audit.archive;
   const found: (R & { readonly service: ServiceWithArchive })[] = [];
   if (setting === undefined && governance.audit.archive === undefined)

@@ -4,6 +4,7 @@ import { checkArgument } from "@seneschal/kernel";
 import type { Random } from "@seneschal/kernel/ports";
 import { newInstanceId } from "../gateway/ground/index.ts";
 import { makeUnsealKey } from "./make-unseal-key.ts";
+import type { ProcessConfig, ServiceName } from "./process-settings.ts";
 
 /** What `prepareData` found or made. */
 export interface PreparedData {
@@ -31,6 +32,13 @@ export async function preparedInstance(dataDir: string): Promise<string | undefi
     if ((error as { code?: unknown }).code === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/** Settings of a service that takes the id of its data directory where none is set. The gateway keeps its id with its records. */
+export function namedInstance(config: ProcessConfig, service: ServiceName, prepared: string | undefined): ProcessConfig {
+  const { server } = config[service];
+  if (service === "gateway" || prepared === undefined || server.instance_id !== undefined) return config;
+  return { ...config, [service]: { ...config[service], server: { ...server, instance_id: prepared } } };
 }
 
 const FILE = "instance-id";

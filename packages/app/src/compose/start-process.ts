@@ -23,7 +23,7 @@ import { diskCheck, freeSpace } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
 import { needsRestart } from "./needs-restart.ts";
 import { openRates } from "./open-rates.ts";
-import { preparedInstance } from "./prepare-data.ts";
+import { namedInstance, preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
 import { servedAlone } from "./served-alone.ts";
 
@@ -112,7 +112,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       server,
       database,
       trustedCa,
-    } = await parts[name](named(config, name, prepared), options, renewal);
+    } = await parts[name](namedInstance(config, name, prepared), options, renewal);
     const alone = servedAlone(config, name);
     if (alone.length > 0)
       log.warn({ setting: `${name}.server.processes`, ports: alone }, "these ports have no processes in front of them");
@@ -169,7 +169,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       throw new CodedError("config_invalid", "services are not begun or ended while the process runs");
     const apply: (() => Promise<void>)[] = [];
     for (const [index, name] of config.services.entries()) {
-      const { config: own, server, trustedCa } = await parts[name](named(next, name, prepared), options);
+      const { config: own, server, trustedCa } = await parts[name](namedInstance(next, name, prepared), options);
       const change = await running[index]?.prepareReload(own, await listenOptions(server, next.auth, trustedCa));
       if (change !== undefined) apply.push(change);
     }
@@ -246,13 +246,6 @@ const parts: Readonly<
     return { definition, config: storage, server, database, trustedCa: ca };
   },
 };
-
-/** The gateway keeps its id with its records. The others take that of their data directory. */
-function named(config: ProcessConfig, service: ServiceName, prepared: string | undefined): ProcessConfig {
-  const { server } = config[service];
-  if (service === "gateway" || prepared === undefined || server.instance_id !== undefined) return config;
-  return { ...config, [service]: { ...config[service], server: { ...server, instance_id: prepared } } };
-}
 
 type ServerSettings = ProcessConfig["gateway"]["server"];
 
