@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -148,6 +148,14 @@ describe("calls by the command line", () => {
     expect([unknown.code, unknown.json]).toMatchObject([2, { error: { code: "usage" } }]);
     const pem = await call(["gateway", "instance-authority", "servers", ...as]);
     expect(String(pem.json["text"])).toContain("BEGIN CERTIFICATE");
+  });
+
+  it("redact a file by its name, with rules as they are written", async () => {
+    await writeFile(join(dev.dir, "people.csv"), "id,contact\n1,ada@example.org\n");
+    const line = ["governance", "redact-file", "--body", "@people.csv", "--rule", "*=mask", "--out", "hidden.csv"];
+    const { code, errors } = await call([...line, "--as", "acme/any"]);
+    expect([code, errors]).toEqual([0, []]);
+    expect(await readFile(join(dev.dir, "hidden.csv"), "utf8")).toMatch(/^id,contact\n1,[*@.]+\n$/);
   });
 
   it.each([

@@ -32,16 +32,16 @@ export async function decodeBody(route: Route, wire: WireRequest, pause?: () => 
   const encoding = wire.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity") throw situation("unsupported_media_type", "content encodings are not supported");
   const [media = "", ...parameters] = (wire.headers["content-type"] ?? "").split(";").map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
+  if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) {
+    throw situation("unsupported_media_type", "what is read is UTF-8: expected no charset, or utf-8");
+  }
   if (route.consumes !== undefined) {
     const types = [route.consumes].flat();
     if (!types.includes(media)) throw situation("unsupported_media_type", `expected content-type ${types.join(" or ")}`);
     return { raw, json: undefined };
   }
   if (media !== "application/json") throw situation("unsupported_media_type", "expected content-type application/json");
-  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length);
-  if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) {
-    throw situation("unsupported_media_type", "JSON is UTF-8: expected no charset, or utf-8");
-  }
   const { elements } = route;
   return {
     raw,

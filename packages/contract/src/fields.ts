@@ -73,7 +73,10 @@ function shapeOf(schema: JsonSchema, root: JsonSchema): { readonly kind: Field["
       const some = (schema.anyOf ?? []).map((one) => resolved(one, root)).filter(({ type }) => type !== "null");
       const [only, ...more] = some;
       if (only === undefined) return { kind: schema.type === undefined ? "any" : "json" };
-      return more.length === 0 ? shapeOf(only, root) : { kind: "json" };
+      if (more.length === 0) return shapeOf(only, root);
+      const kinds = some.map((one) => shapeOf(one, root).kind);
+      // A list of texts, of which one may stand alone.
+      return { kind: kinds.every((kind) => kind === "list" || kind === "text") && kinds.includes("list") ? "list" : "json" };
     }
   }
 }

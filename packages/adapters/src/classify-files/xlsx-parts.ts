@@ -30,6 +30,8 @@ export async function unpackXlsx(file: Uint8Array, { unpacked: most = MOST }: Xl
       filter({ name, originalSize }) {
         if (names.has(name.toLowerCase())) refuse(`${name}: is there twice`);
         names.add(name.toLowerCase());
+        // Names of parts by ECMA-376, part 2: whoever unpacks what is written again is led nowhere.
+        if (/(?:^|\/)\.*(?:\/|$)|\\|^[a-z]:/i.test(name.replace(/\/$/, ""))) refuse(`${name}: is no name of a part`);
         total += originalSize;
         if (names.size > MOST_PARTS) refuse(`more than ${MOST_PARTS} parts`);
         if (originalSize > MOST_OF_PART || total > most) refuse(`${name}: is larger than it may be`);

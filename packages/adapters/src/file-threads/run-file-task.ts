@@ -1,4 +1,6 @@
 import {
+  columnName,
+  type Recogniser,
   type RedactionFormat,
   type RedactionOptions,
   type RedactionRule,
@@ -149,9 +151,16 @@ function isJson(bytes: Uint8Array): boolean {
   });
 }
 
-/** What is wrong with the file is an answer; anything else is a failure of the thread's. */
-export function refusalOf(error: unknown): Refusal {
+/** What is wrong with the file is an answer, in which no value is that stands where a name does; anything else is a failure of the thread's. */
+export function refusalOf(error: unknown, recognisers: readonly Recogniser[]): Refusal {
+  checkArgument("recognisers", recognisers, "array");
   if (!isCoded(error, "validation_failed", "file_invalid", "file_mismatch", "back_end_missing")) throw error;
-  const { code, message, details } = error;
-  return { refused: { code, message, details } };
+  const { code, message } = error;
+  const told = message.split(": ").map((piece) => {
+    const whole = columnName(piece, recognisers);
+    // A part of a workbook has an ending, which is read with its name.
+    const ending = /\.[a-z]{2,4}$/i.exec(piece)?.[0] ?? "";
+    return whole !== piece || ending === "" ? whole : columnName(piece.slice(0, -ending.length), recognisers) + ending;
+  });
+  return { refused: { code, message: told.join(": "), details: {} } };
 }

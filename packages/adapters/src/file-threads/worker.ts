@@ -13,4 +13,4 @@ const given = {
   random: systemRandom,
 };
 
-serveTasks((task: FileTask) => runFileTask(task, given).catch(refusalOf));
+serveTasks((task: FileTask) => runFileTask(task, given).catch((error) => refusalOf(error, given.recognisers)));

@@ -1,5 +1,6 @@
 import { DEFAULT_TIER_POLICY } from "@seneschal/governance";
 import { zipSync } from "fflate";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterEach, describe, expect, test } from "vitest";
 import { type FileThreads, type FileThreadsOptions, openFileThreads, type ServedFormat } from "../../src/file-threads/index.ts";
 import { parquetOf } from "../redact-files/parquet.ts";
@@ -59,6 +60,34 @@ describe("a file that unpacks to more than a thread may hold is refused, and end
     expect(pool.state()).toMatchObject({ workers: 1, replaced: 0, deadlines: 0 });
   });
 });
+
+test("what is told of a file that is refused holds no value that stands in it where a name does", async () => {
+  const pool = opened();
+  const bad = Uint8Array.of(0xff, 0xfe);
+  const named: readonly (readonly [ServedFormat, Uint8Array])[] = [
+    ["xlsx", zipped({ ...base, "xl/ada@example.org.xml": "<a/>" })],
+    ["xlsx", zipped({ ...base, "xl/ada@example.org.bin": "x" })],
+    [
+      "parquet",
+      new Uint8Array(parquetWriteBuffer({ columnData: [{ name: "ada@example.org", data: [bad], type: "BYTE_ARRAY" }] })),
+    ],
+  ];
+  for (const [format, bytes] of named) {
+    const error = await pool.redact({ work: "redact", format, bytes, rules: [], key }, "acme").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: expect.stringContaining("<EMAIL_ADDRESS>") });
+    expect(`${error} ${JSON.stringify(error)}`).not.toContain("ada@example.org");
+  }
+});
+
+test.each(["../a.xml", "xl/../../a.xml", "/etc/a.xml", "xl//a.xml", "xl\\a.xml", "C:/a.xml", "./a.xml"])(
+  "a workbook with a part %s is refused: whoever unpacks its redacted form is led nowhere",
+  async (name) => {
+    const work = { work: "redact", format: "xlsx", bytes: zipped({ ...base, [name]: "<a/>" }), rules: [], key } as const;
+    await expect(opened().redact(work, "acme")).rejects.toMatchObject({
+      message: expect.stringContaining("is no name of a part"),
+    });
+  },
+);
 
 test("a file that takes too long is of the highest tier, is not redacted, and costs the next one nothing", async () => {
   const pool = opened({ deadline: 200 });

@@ -131,7 +131,13 @@ describe.each(servers)("files on %s", (_, serve) => {
   test("what is too large, of no known type, or not allowed is not read", async () => {
     for (const path of ["/api/v1/classify/file", "/api/v1/redact/file", "/api/v1/restore/file"]) {
       expect((await send(path, new Uint8Array(100_001), "text/csv")).status).toBe(413);
-      for (const type of ["text/plain", "application/octet-stream", "application/vnd.ms-excel", "multipart/form-data"])
+      for (const type of [
+        "text/plain",
+        "application/octet-stream",
+        "application/vnd.ms-excel",
+        "multipart/form-data",
+        "text/csv; charset=iso-8859-1",
+      ])
         expect((await send(path, FILES.csv, type)).status).toBe(415);
       expect((await send(path, FILES.csv, "text/csv", "reader")).status).toBe(403);
     }

@@ -115,7 +115,7 @@ async function refusing<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (isCoded(error, "file_mismatch")) throw invalid("headers.content-type", error.message);
-    if (isCoded(error, "file_invalid")) throw invalid("body", error.message);
+    if (isCoded(error, "file_invalid", "validation_failed")) throw invalid("body", error.message);
     if (isCoded(error, "back_end_missing")) throw new CodedError("service_unavailable", error.message);
     throw error;
   }
