@@ -121,6 +121,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     slow("gateway_db_query_duration_seconds", "0.5", "5", ',operation="list"'),
   ],
 
+  GovernanceRecogniserFailing: [10, ...is("governance_recogniser_failing", "1x10", "1x3 0x7")],
   GovernanceSourceFailing: [10, ...is('governance_source_failing{source="shop"}', "1x10", "1x3 0x7")],
   GovernanceSourceNotScanned: [
     60 * 52,
