@@ -9,10 +9,7 @@ export type ProblemCode =
   | "rego_recursion_error"
   | "rego_limit_error";
 
-/**
- * Codes of failed evaluations. `eval_cancel_error` is one that was ended because its time was over; `eval_limit_error` (another budget ran out,
- * as it does each time) and `eval_internal_error` are this engine's own.
- */
+/** Codes of failed evaluations; `eval_limit_error` (a budget ran out) and `eval_internal_error` are this engine's own. */
 export type EvaluationCode =
   | "eval_builtin_error"
   | "eval_type_error"

@@ -25,7 +25,7 @@ export async function openBucketPolicies(engine: PolicyEngine): Promise<BucketPo
   return {
     async decide(question, now) {
       const answer = await policy.evaluate(decision, question, { now, data: {} });
-      checkDecided(answer, ["eval_limit_error"]);
+      checkDecided(answer);
       if (answer.kind !== "defined" || (answer.value !== "allow" && answer.value !== "none")) return "deny";
       return answer.value;
     },

@@ -85,7 +85,7 @@ export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): Polic
           own ??= compileCached(sources, compileOptions);
           if (!own.ok) return { kind: "error", code: "eval_internal_error", message: "the policy does not compile" };
           const answer = own.policy.evaluate(below, input, { now, data, clock, budgets: apart ? little : budgets, print });
-          if (!apart || answer.kind !== "error" || answer.code !== "eval_cancel_error") return answer as PolicyAnswer;
+          if (!apart || answer.kind !== "error" || answer.code !== "eval_limit_error") return answer as PolicyAnswer;
           dear = true;
         }
         if (pool === undefined) return { kind: "error", code: "eval_internal_error", message: "the policy does not compile" };
@@ -98,7 +98,7 @@ export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): Polic
           if (isCoded(error, "service_unavailable")) throw error;
           const late = isCoded(error, "deadline_exceeded");
           return late
-            ? { kind: "error", code: "eval_cancel_error", message: "evaluation exceeded its deadline" }
+            ? { kind: "error", code: "eval_limit_error", message: "evaluation exceeded its deadline" }
             : { kind: "error", code: "eval_internal_error", message: "evaluation failed" };
         }
       },

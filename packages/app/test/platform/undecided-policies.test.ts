@@ -62,7 +62,7 @@ const own: Readonly<Record<string, string>> = {
 
 test("whoever asks an authorisation policy that was not decided in its time, or whose engine is away, is told to ask again: it is no leave, and no denial", async () => {
   for (const use of Object.keys(uses))
-    for (const code of ["eval_cancel_error", "opa_unreachable"])
+    for (const code of ["eval_limit_error", "eval_cancel_error", "opa_unreachable"])
       expect([use, code, await outcome(use, error(code))]).toEqual([use, code, own[use] ?? "service_unavailable"]);
 });
 

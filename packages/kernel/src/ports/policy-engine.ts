@@ -25,26 +25,26 @@ export type PolicyAnswer =
   | { readonly kind: "error"; readonly code: string; readonly message: string };
 
 /** Codes of answers that say nothing of the question, but that this was not the moment for it. */
-const undecided: readonly string[] = ["eval_cancel_error", "opa_unreachable"];
+const undecided: readonly string[] = ["eval_limit_error", "eval_cancel_error", "opa_unreachable"];
 
 /**
- * Throws `service_unavailable` with `retry_after` for an answer that decides nothing: the policy's time was over before it was done, or its
- * engine was not reached. That is neither leave nor a denial; asked again it may be either. `also`: further codes of that kind where a question is asked.
+ * Throws `service_unavailable` with `retry_after` for an answer that decides nothing: a budget or the time of the policy was over before it was done, or its
+ * engine was not reached. That is neither leave nor a denial; asked again it may be either.
  *
  * @example
  * ```ts
  * import { checkDecided } from "@seneschal/kernel/ports";
  * checkDecided({ kind: "defined", value: false });
  * try {
- *   checkDecided({ kind: "error", code: "eval_cancel_error", message: "evaluation exceeded its time budget" });
+ *   checkDecided({ kind: "error", code: "eval_limit_error", message: "evaluation exceeded its time budget" });
  * } catch (error) {
- *   console.log((error as Error).message); // the policy was not decided: eval_cancel_error
+ *   console.log((error as Error).message); // the policy was not decided: eval_limit_error
  * }
  * ```
  */
-export function checkDecided(answer: PolicyAnswer, also: readonly string[] = []): void {
+export function checkDecided(answer: PolicyAnswer): void {
   checkArgument("answer", answer, "object");
-  if (answer.kind !== "error" || ![...undecided, ...also].includes(answer.code)) return;
+  if (answer.kind !== "error" || !undecided.includes(answer.code)) return;
   throw new CodedError("service_unavailable", `the policy was not decided: ${answer.code}`, { retry_after: 1 });
 }
 

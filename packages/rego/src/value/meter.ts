@@ -88,7 +88,7 @@ function refill(): void {
   meter.ticks -= meter.granted - meter.slice;
   if (!(meter.ticks >= 0)) throw new EvaluationError("eval_limit_error", "evaluation exceeded its tick budget");
   if (meter.clock !== undefined && meter.clock() > meter.deadline) {
-    throw new EvaluationError("eval_cancel_error", "evaluation exceeded its time budget");
+    throw new EvaluationError("eval_limit_error", "evaluation exceeded its time budget");
   }
   meter.granted = Math.min(SLICE, meter.ticks);
   meter.slice = meter.granted;

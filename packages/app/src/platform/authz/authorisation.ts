@@ -91,7 +91,7 @@ export async function openAuthorisation(options: AuthorisationOptions): Promise<
     async decide(question, now) {
       const input = question as unknown as JsonObject;
       const answer = await policy.evaluate(allow, input, { now, data });
-      checkDecided(answer, ["eval_limit_error"]);
+      checkDecided(answer);
       if (answer.kind === "defined" && answer.value === true) return { allowed: true };
       if (answer.kind === "error") return { allowed: false, reason: `the authorisation policy failed: ${answer.code}` };
       const why = await policy.evaluate(reason, input, { now, data });
