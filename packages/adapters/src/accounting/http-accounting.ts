@@ -1,5 +1,6 @@
 import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { Accounting, RemainingBudget, UsageEvent } from "@seneschal/kernel/ports";
+import { boundedBody } from "../http/bounded-body.ts";
 import { openBreaker } from "../http/breaker.ts";
 
 export interface HttpAccountingOptions {
@@ -40,7 +41,9 @@ export function httpAccounting(options: HttpAccountingOptions): Accounting {
           redirect: "error",
           signal: AbortSignal.timeout(timeoutMs),
         });
-        const text = await bounded(response);
+        const text = (
+          await boundedBody(response, MAX_ANSWER, () => unavailable("the accounting system's answer is too long"))
+        ).toString("utf8");
         if (!response.ok) throw unavailable(`the accounting system answered ${response.status}`);
         return text;
       } catch (error) {
@@ -97,17 +100,6 @@ function eventOf(event: UsageEvent) {
     period_start: new Date(event.periodStart).toISOString(),
     period_end: new Date(event.periodEnd).toISOString(),
   };
-}
-
-async function bounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_ANSWER) throw unavailable("the accounting system's answer is too long");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function unavailable(message: string, cause?: unknown): CodedError {

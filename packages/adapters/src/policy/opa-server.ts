@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CodedError, checkOptions, type Json, type JsonObject } from "@seneschal/kernel";
 import type { PolicyAnswer, PolicyEngine, PolicyProblem, PolicySource, PolicyWork } from "@seneschal/kernel/ports";
 import { mountModule, parseModule } from "@seneschal/rego";
+import { boundedBody } from "../http/bounded-body.ts";
 
 export interface OpaServerOptions {
   /** For example `http://127.0.0.1:8181`. */
@@ -72,7 +73,7 @@ export function opaServerPolicyEngine(options: OpaServerOptions): PolicyEngine {
       redirect: "error",
       signal: AbortSignal.timeout(timeout),
     });
-    const text = await readCapped(response, maxReply);
+    const text = (await boundedBody(response, maxReply, () => new Error("the OPA server's reply is too large"))).toString("utf8");
     return { status: response.status, body: text === "" ? undefined : (JSON.parse(text) as unknown) };
   };
 
@@ -207,17 +208,6 @@ export function opaServerPolicyEngine(options: OpaServerOptions): PolicyEngine {
 async function expectOk(pending: Promise<Reply>): Promise<void> {
   const { status } = await pending;
   if (status >= 400 && status !== 404) throw new Error(`the OPA server answered ${status}`);
-}
-
-async function readCapped(response: Response, limit: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += (chunk as Uint8Array).length;
-    if (size > limit) throw new Error("the OPA server's reply is too large");
-    chunks.push(chunk as Uint8Array);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function reason(error: unknown): string {

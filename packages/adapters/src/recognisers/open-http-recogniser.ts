@@ -1,5 +1,6 @@
 import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { EntityRecogniser, EntitySpan } from "@seneschal/kernel/ports";
+import { boundedBody } from "../http/bounded-body.ts";
 import { mtlsFetch } from "../http/index.ts";
 import { OwnerQueues } from "../worker-pool/owner-queues.ts";
 
@@ -86,9 +87,9 @@ export function openHttpRecogniser(options: HttpRecogniserOptions): EntityRecogn
     try {
       signal.throwIfAborted();
       const response = await http.fetch(url, { method: "POST", headers, body, redirect: "error", signal });
-      const read = await bounded(response);
+      const read = await boundedBody(response, MAX_ANSWER, () => unavailable("the recogniser's answer is too long"));
       if (response.status !== 200) throw unavailable(`the recogniser answered ${response.status}`);
-      answer = JSON.parse(read);
+      answer = JSON.parse(read.toString("utf8"));
     } catch (error) {
       if (error instanceof CodedError) throw error;
       throw unavailable(
@@ -148,17 +149,6 @@ function spansOf(answer: unknown, text: string, entities: ReadonlyMap<string, st
 }
 
 const WRONG_SHAPE = "the recogniser's answer is no list of what is in the text";
-
-async function bounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_ANSWER) throw unavailable("the recogniser's answer is too long");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
 
 /** What the other side wrote stays with the cause: it may hold what was asked. */
 function unavailable(message: string, cause?: unknown): CodedError {

@@ -12,6 +12,7 @@ import {
 } from "@seneschal/crypto/x509";
 import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
+import { boundedBody } from "../http/bounded-body.ts";
 import { type CertificateIdentity, untrusted } from "./verify-peer.ts";
 
 export interface RevocationOptions {
@@ -159,12 +160,5 @@ async function fetchBytes(url: string): Promise<Uint8Array> {
   if (url.startsWith("file:")) return readFile(new URL(url));
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" });
   if (!response.ok || response.body === null) throw new Error(`the revocation list is not there: status ${response.status}`);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw invalid("it is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return boundedBody(response, MAX_BYTES, () => invalid("it is too large"));
 }
