@@ -23,6 +23,7 @@ import {
   verifyArchive,
   wholeLog,
 } from "../../src/platform/audit-log/index.ts";
+import { dying } from "../platform/dying.ts";
 import { NOON, type Rig, servers, startRig } from "./rig.ts";
 
 const signer = await openCheckpointSigner(undefined, "test");
@@ -157,26 +158,9 @@ describe("an archive of the audit log of governance", () => {
     const wanted = new Map(Array.from({ length: 8 }, (_, at) => [at + 1, `e${at}`]));
     for (let calls = 0, ended = false; !ended; calls += 1) {
       const log = await logOf(8);
-      let left = calls;
-      const act = (): void => {
-        if (left === 0) throw new Error("killed");
-        left -= 1;
-      };
-      const dying = <T extends object>(of: T): T =>
-        new Proxy(of, {
-          get: (on, name) => {
-            const value: unknown = Reflect.get(on, name);
-            if (typeof value !== "function" || !["write", "commit", "compact"].includes(String(name))) return value;
-            return async (...args: unknown[]) => {
-              act();
-              const answer: unknown = await Reflect.apply(value, on, args);
-              // Killed behind the act as well as before it.
-              act();
-              return answer;
-            };
-          },
-        });
-      ended = await log.step(before(4), dying(log.target), dying(log.store)).then(
+      const fuse = { left: calls };
+      const killed = <T extends object>(of: T): T => dying(of, ["write", "commit", "compact"], fuse);
+      ended = await log.step(before(4), killed(log.target), killed(log.store)).then(
         () => true,
         () => false,
       );

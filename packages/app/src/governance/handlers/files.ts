@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { ServedFormat } from "@seneschal/adapters/file-threads";
 import type { HandlerInput, Handlers, Route } from "@seneschal/contract";
 import { FILE_MEDIA_TYPES, type FileContract } from "@seneschal/contract/governance";
-import { maxTier, parseRedactionRule, policyOf, tagsOf, unknownInRule } from "@seneschal/governance";
+import { maxTier, parseRedactionRule, policyOf, unknownInRule } from "@seneschal/governance";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import { auditOf } from "../audit/event.ts";
 import { invalid } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
 import { ownerOf, whoOf } from "../who.ts";
-import { countryOf, ruleOf } from "./redaction.ts";
+import { countryOf, redactionRecord, restorationRecord, ruleOf } from "./redaction.ts";
 
 export const fileHandlers: Handlers<FileContract, GovernanceServices> = {
   async classifyFile({ files, store }, input) {
@@ -42,12 +42,12 @@ export const fileHandlers: Handlers<FileContract, GovernanceServices> = {
       const unknown = unknownInRule(read, tiers, config.classification.recognisers);
       return unknown === undefined ? read : refuse(i, "expected a tier or an entity of GET /api/v1/tiers or of a recogniser");
     });
-    const format = formatOf(input);
+    const file = fileOf(input);
     const { bytes, counts } = await refusing(
       files.redact(
         {
           work: "redact",
-          ...fileOf(input),
+          ...file,
           // What the deployment rules comes first, as for texts.
           rules: [...config.redaction.rules.map(ruleOf), ...asked],
           key: await redactionKey(input.principal.org),
@@ -57,40 +57,29 @@ export const fileHandlers: Handlers<FileContract, GovernanceServices> = {
       ),
     );
     const entities = [...counts.keys()].sort();
-    const highest = entities.reduce((tier, entity) => maxTier(tiers, tier, policyOf(tiers, entity).tier), tiers.tiers[0] ?? "");
-    const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    const tier = entities.reduce(
+      (highest, entity) => maxTier(tiers, highest, policyOf(tiers, entity).tier),
+      tiers.tiers[0] ?? "",
+    );
+    const count = [...counts.values()].reduce((sum, one) => sum + one, 0);
     await store.commit({
       commitId: randomUUID(),
-      audit: [
-        auditOf(whoOf(input), {
-          operation: "REDACT",
-          resource: format,
-          tier: highest,
-          tags: tagsOf(tiers, new Set(entities)),
-          reasoning: `${total} values of ${entities.join(", ") || "no entity"} were redacted`,
-        }),
-      ],
+      audit: [redactionRecord(whoOf(input), tiers, { resource: file.format, tier, entities, count })],
     });
     const told = entities.map((entity) => `${entity}=${counts.get(entity)}`).join(", ");
-    return { mediaType: FILE_MEDIA_TYPES[format], headers: told === "" ? {} : { "x-redactions": told }, body: bytes };
+    return { mediaType: FILE_MEDIA_TYPES[file.format], headers: told === "" ? {} : { "x-redactions": told }, body: bytes };
   },
 
   async restoreFile({ files, store, tiers, redactionKey }, input) {
     const key = await redactionKey(input.principal.org);
-    const { bytes, count } = await refusing(files.restore({ work: "restore", ...fileOf(input), key }, ownerOf(input)));
+    const file = fileOf(input);
+    const { bytes, count } = await refusing(files.restore({ work: "restore", ...file, key }, ownerOf(input)));
     // Recorded before anybody sees it.
     await store.commit({
       commitId: randomUUID(),
-      audit: [
-        auditOf(whoOf(input), {
-          operation: "RESTORE",
-          resource: formatOf(input),
-          tier: tiers.tiers.at(-1) ?? "",
-          reasoning: `${count} redacted values were restored`,
-        }),
-      ],
+      audit: [restorationRecord(whoOf(input), tiers, { resource: file.format, count })],
     });
-    return { mediaType: FILE_MEDIA_TYPES[formatOf(input)], headers: { "x-restored": `${count}` }, body: bytes };
+    return { mediaType: FILE_MEDIA_TYPES[file.format], headers: { "x-restored": `${count}` }, body: bytes };
   },
 };
 

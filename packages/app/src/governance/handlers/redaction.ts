@@ -2,9 +2,18 @@ import { randomUUID } from "node:crypto";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract, redactionRule } from "@seneschal/contract/governance";
-import { type RedactionRule, redactionKeys, restore, tagsOf, unknownInRule } from "@seneschal/governance";
+import {
+  maxTier,
+  type RedactionRule,
+  redactionKeys,
+  restore,
+  type TierPolicy,
+  tagsOf,
+  unknownInRule,
+} from "@seneschal/governance";
+import type { AuditDraft } from "@seneschal/kernel/ports";
 import type * as z from "zod";
-import { auditOf } from "../audit/event.ts";
+import { auditOf, type Who } from "../audit/event.ts";
 import { invalid } from "../fault.ts";
 import { configuredEntities } from "../recogniser.ts";
 import type { GovernanceServices } from "../services.ts";
@@ -31,19 +40,11 @@ export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
       ...countryOf(country),
     };
     const { text: redacted, redactions } = await classifier.redact(task, ownerOf(input));
-    const entities = new Set(redactions.map(({ entity }) => entity));
-    const highest = redactions.reduce((rank, { tier }) => Math.max(rank, tiers.tiers.indexOf(tier)), 0);
+    const tier = redactions.reduce((highest, one) => maxTier(tiers, highest, one.tier), tiers.tiers[0] ?? "");
+    const entities = redactions.map(({ entity }) => entity);
     await store.commit({
       commitId: randomUUID(),
-      audit: [
-        auditOf(whoOf(input), {
-          operation: "REDACT",
-          resource: format,
-          tier: tiers.tiers[highest] ?? "",
-          tags: tagsOf(tiers, entities),
-          reasoning: `${redactions.length} values of ${[...entities].sort().join(", ") || "no entity"} were redacted`,
-        }),
-      ],
+      audit: [redactionRecord(whoOf(input), tiers, { resource: format, tier, entities, count: redactions.length })],
     });
     return {
       text: redacted,
@@ -65,18 +66,46 @@ export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
     // Recorded before anybody sees it.
     await store.commit({
       commitId: randomUUID(),
-      audit: [
-        auditOf(whoOf(input), {
-          operation: "RESTORE",
-          resource: "text",
-          tier: tiers.tiers.at(-1) ?? "",
-          reasoning: `${count} redacted values were restored`,
-        }),
-      ],
+      audit: [restorationRecord(whoOf(input), tiers, { resource: "text", count })],
     });
     return { text, count };
   },
 };
+
+/** What the audit log says of a text or a file that was redacted: which entities, and no value. */
+export function redactionRecord(
+  who: Who,
+  policy: TierPolicy,
+  {
+    resource,
+    tier,
+    entities,
+    count,
+  }: { readonly resource: string; readonly tier: string; readonly entities: readonly string[]; readonly count: number },
+): AuditDraft {
+  const told = new Set(entities);
+  return auditOf(who, {
+    operation: "REDACT",
+    resource,
+    tier,
+    tags: tagsOf(policy, told),
+    reasoning: `${count} values of ${[...told].sort().join(", ") || "no entity"} were redacted`,
+  });
+}
+
+/** What the audit log says of a text or a file whose values were restored. */
+export function restorationRecord(
+  who: Who,
+  policy: TierPolicy,
+  { resource, count }: { readonly resource: string; readonly count: number },
+): AuditDraft {
+  return auditOf(who, {
+    operation: "RESTORE",
+    resource,
+    tier: policy.tiers.at(-1) ?? "",
+    reasoning: `${count} redacted values were restored`,
+  });
+}
 
 /** The recognisers know the United Kingdom as people call it. */
 export function countryOf(country: string | undefined): { readonly country?: string } {
