@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Entities, entitiesOf } from "./entities.ts";
-import { federate, openSide, type Side } from "./federated.ts";
+import { openWatchedPair, type Side } from "./federated.ts";
 import type { Answer, Caller } from "./rig.ts";
 
 interface AnyRoute {
@@ -20,20 +17,16 @@ const reads = new Map(routes.filter(([, { method }]) => method === "GET").map(([
 const changes = routes.filter(([, { method }]) => method !== "GET");
 
 describe("entity tags", () => {
+  let pair: Awaited<ReturnType<typeof openWatchedPair>>;
   let acme: Side;
-  let globex: Side;
   let entities: Entities;
   const call: Caller = (...request) => entities.caller()(...request);
-  const backups = mkdtempSync(join(tmpdir(), "seneschal-tags-"));
   beforeAll(async () => {
-    [acme, globex] = await Promise.all([openSide("acme", { backups, watched: true }), openSide("globex")]);
-    await federate(acme, globex);
+    pair = await openWatchedPair();
+    acme = pair.acme;
     entities = entitiesOf(acme);
   });
-  afterAll(async () => {
-    await Promise.all([acme.rig.close(), globex.rig.close()]);
-    rmSync(backups, { recursive: true, force: true });
-  });
+  afterAll(() => pair.close());
 
   const fill = (path: string, params: Record<string, string>): string =>
     path.replace(/:([a-z_]+)/g, (_, key: string) => params[key] ?? "");

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { federationIdentities } from "../../src/gateway/partners/federation/collections.ts";
 import { federationKey } from "../../src/gateway/partners/federation/key.ts";
 import { type Answer, type Caller, openRig, type Rig, type RigOptions } from "./rig.ts";
@@ -131,4 +134,18 @@ export async function partnerIdentity(of: Side, at: Side): Promise<{ readonly ce
 /** The gateway of one side as the other sees it. */
 export async function asPartner(of: Side, at: Side): Promise<Caller> {
   return at.rig.with(await partnerIdentity(of, at));
+}
+
+/** Acme, which is watched and has somewhere to put backups, federated with Globex: every kind of entity can be made there. */
+export async function openWatchedPair(): Promise<{ readonly acme: Side; close(): Promise<void> }> {
+  const backups = mkdtempSync(join(tmpdir(), "seneschal-pair-"));
+  const [acme, globex] = await Promise.all([openSide("acme", { backups, watched: true }), openSide("globex")]);
+  await federate(acme, globex);
+  return {
+    acme,
+    async close() {
+      await Promise.all([acme.rig.close(), globex.rig.close()]);
+      rmSync(backups, { recursive: true, force: true });
+    },
+  };
 }

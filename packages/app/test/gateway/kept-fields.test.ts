@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Contract, Route } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { type Entities, entitiesOf, entityOf } from "./entities.ts";
-import { federate, openSide, type Side } from "./federated.ts";
+import { openWatchedPair, type Side } from "./federated.ts";
 import { wholeSampleOf } from "./sample-of.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -71,19 +68,15 @@ const takes = routes.flatMap(([id, route]) => {
 });
 
 describe("what an operation of the gateway is given", () => {
+  let pair: Awaited<ReturnType<typeof openWatchedPair>>;
   let acme: Side;
-  let globex: Side;
   let all: Entities;
-  const backups = mkdtempSync(join(tmpdir(), "seneschal-kept-"));
   beforeAll(async () => {
-    [acme, globex] = await Promise.all([openSide("acme", { backups, watched: true }), openSide("globex")]);
-    await federate(acme, globex);
+    pair = await openWatchedPair();
+    acme = pair.acme;
     all = entitiesOf(acme);
   });
-  afterAll(async () => {
-    await Promise.all([acme.rig.close(), globex.rig.close()]);
-    rmSync(backups, { recursive: true, force: true });
-  });
+  afterAll(() => pair.close());
 
   const signed = async (operation: string, body: object): Promise<Body> => ({
     ...body,

@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Contract } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Entities, entitiesOf, entityOf } from "./entities.ts";
-import { federate, openSide, type Side } from "./federated.ts";
+import { openWatchedPair, type Side } from "./federated.ts";
 import { registered } from "./registered.ts";
 import type { Caller } from "./rig.ts";
 import { sampleOf } from "./sample-of.ts";
@@ -16,19 +13,15 @@ const reads = routes.filter(
   ([, { method, action = "" }]) => (method === "GET" || action.endsWith(":read")) && action !== "federation:peer",
 );
 describe("what reads", () => {
+  let pair: Awaited<ReturnType<typeof openWatchedPair>>;
   let acme: Side;
-  let globex: Side;
   let all: Entities;
-  const backups = mkdtempSync(join(tmpdir(), "seneschal-reads-"));
   beforeAll(async () => {
-    [acme, globex] = await Promise.all([openSide("acme", { backups, watched: true }), openSide("globex")]);
-    await federate(acme, globex);
+    pair = await openWatchedPair();
+    acme = pair.acme;
     all = entitiesOf(acme);
   });
-  afterAll(async () => {
-    await Promise.all([acme.rig.close(), globex.rig.close()]);
-    rmSync(backups, { recursive: true, force: true });
-  });
+  afterAll(() => pair.close());
 
   const kinds = new Map<string, Promise<{ readonly params: Readonly<Record<string, string>>; readonly by: Caller }>>();
   const made = async (kind: string) => {
