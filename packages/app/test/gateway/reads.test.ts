@@ -67,6 +67,15 @@ describe("what reads", () => {
     });
     const { body: invitation } = await root("POST", `/api/v1/workspaces/${workspace.id}/invite`, { org_id: "umbrella" });
     const stranger = await registered(acme.rig, root, { org: "acme", sub: "outsider" });
+    // What a custom role may do, it may with what it sees.
+    const reading = [...new Set(routes.map(([, { action = "" }]) => action.split(":") as [string, string]))]
+      .filter(([resource, action]) => resource !== "workspace" && /^(read|evaluate)$/.test(action))
+      .map(([resource, action]) => ({ resource, action }));
+    const { body: role } = await root("POST", "/api/v1/identities/roles", { name: "reader of the rest", permissions: reading });
+    expect(
+      (await root("POST", `/api/v1/identities/roles/${role.id}/assign`, { identity_id: stranger.id, identity_type: "user" }))
+        .status,
+    ).toBeLessThan(300);
     const below = routes.filter(
       // Who is not let in asks to be.
       ([, { path, action }]) => /\/workspaces?\/:(id|workspace_id)/.test(path) && action !== "workspace:request-access",
@@ -81,6 +90,9 @@ describe("what reads", () => {
       if (![403, 404, 400].includes(status) || (route.method === "GET" && status === 400) || shown.length > 0)
         told.push([id, status, ...shown]);
     }
+    const question = { actor: "outsider", operation: "encrypt", workspace: workspace.id };
+    const asked = await stranger.call("POST", "/api/v1/policies/evaluate", question);
+    if (asked.status !== 404) told.push(["evaluatePolicy", asked.status]);
     expect(told).toEqual([]);
     const admission = { identity_id: stranger.id, identity_type: "user" };
     expect((await root("POST", `/api/v1/workspaces/${workspace.id}/admissions`, admission)).status).toBe(201);

@@ -22,7 +22,7 @@ export { makeWorkspace, type NewWorkspace } from "./workspaces/create.ts";
 export { dekRing } from "./workspaces/dek-ring.ts";
 export { dekUseId, dekUseRecords, dekUses } from "./workspaces/dek-uses.ts";
 export { consentId, type DeletionConsent, deletionConsents } from "./workspaces/deletion-consents.ts";
-export { findOwnWorkspace, findWorkspace } from "./workspaces/find.ts";
+export { findOwnWorkspace, findVisibleWorkspace, findWorkspace } from "./workspaces/find.ts";
 export { workspaceReading } from "./workspaces/handlers.ts";
 export { replicatedPolicies, replicatedWorkspace, stateHash, storedWorkspace } from "./workspaces/replicated-state.ts";
 export { rotationPolicies } from "./workspaces/rotation-policies.ts";

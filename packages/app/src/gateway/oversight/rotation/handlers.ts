@@ -10,7 +10,7 @@ import {
   type Workspace,
 } from "@seneschal/core/keys";
 import type { PartnerServices } from "../../partners/index.ts";
-import { findOwnWorkspace, findWorkspace, rotationPolicies, workspaces } from "../../workspaces/index.ts";
+import { findOwnWorkspace, findVisibleWorkspace, rotationPolicies, workspaces } from "../../workspaces/index.ts";
 
 type Routes = Pick<GatewayContract, "listRotationPolicies" | "setRotationPolicy" | "getRotationPolicy" | "removeRotationPolicy">;
 
@@ -63,8 +63,8 @@ export const rotationPolicyHandlers: Handlers<Routes, PartnerServices> = {
     });
   },
 
-  async getRotationPolicy({ read }, { principal, params }) {
-    const workspace = await findWorkspace(read, params.id, principal.org);
+  async getRotationPolicy({ read }, { principal, params, now }) {
+    const workspace = await findVisibleWorkspace(read, params.id, principal, now);
     const policy = await read.get(rotationPolicies, workspace.id);
     if (policy === undefined) throw notFound("rotation policy");
     return view(policy, workspace);

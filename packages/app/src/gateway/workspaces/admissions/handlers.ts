@@ -4,7 +4,7 @@ import { type Admission, admit, byMembership, notFound, refusal, requireWorkspac
 import { ownOrganization, type Reader } from "../../ground/index.ts";
 import { isMember, requireIdentity } from "../../people/index.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { findWorkspace } from "../workspaces/find.ts";
+import { findVisibleWorkspace, findWorkspace } from "../workspaces/find.ts";
 import { activeAdmission, admissions } from "./collections.ts";
 import { endAdmission } from "./end.ts";
 import { requireAdmittedByPolicy } from "./policy.ts";
@@ -57,8 +57,8 @@ export const admissionHandlers: Handlers<Routes, WorkspaceServices> = {
     });
   },
 
-  async listAdmissions({ read }, { principal, params, query }) {
-    const workspace = await findWorkspace(read, params.id, principal.org);
+  async listAdmissions({ read }, { principal, params, query, now }) {
+    const workspace = await findVisibleWorkspace(read, params.id, principal, now);
     if (workspace.org_id === principal.org) {
       const { items, total } = await read.page(admissions, "by_workspace", [workspace.id], query);
       return { admissions: [...items], count: items.length, total };
@@ -70,8 +70,8 @@ export const admissionHandlers: Handlers<Routes, WorkspaceServices> = {
     return { admissions: shown, count: shown.length, total: own.length };
   },
 
-  async getAdmission({ read }, { principal, params }) {
-    const workspace = await findWorkspace(read, params.id, principal.org);
+  async getAdmission({ read }, { principal, params, now }) {
+    const workspace = await findVisibleWorkspace(read, params.id, principal, now);
     const orgs =
       workspace.org_id === principal.org
         ? [principal.org, ...workspace.participants.map((p) => p.org_id).filter((org) => org !== principal.org)]

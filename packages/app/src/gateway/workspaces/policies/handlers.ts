@@ -4,7 +4,7 @@ import { notFound, type PolicyVerdict, timestamp } from "@seneschal/core/keys";
 import { type GatewayUnit, type Reader, signedBody } from "../../ground/index.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { workspaces } from "../workspaces/collections.ts";
-import { findOwnWorkspace, findWorkspace } from "../workspaces/find.ts";
+import { findOwnWorkspace, findVisibleWorkspace } from "../workspaces/find.ts";
 import { applicablePolicies } from "./applicable.ts";
 import { type Policy, policies } from "./collections.ts";
 import { requireCompiles } from "./require-compiles.ts";
@@ -109,8 +109,8 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
     });
   },
 
-  async listWorkspacePolicies({ read }, { principal, params, query }) {
-    await findWorkspace(read, params.workspace_id, principal.org);
+  async listWorkspacePolicies({ read }, { principal, params, query, now }) {
+    await findVisibleWorkspace(read, params.workspace_id, principal, now);
     const all = await applicablePolicies(read, principal.org, params.workspace_id);
     const shown = all.slice(query.offset, query.offset + query.limit);
     return { policies: shown.map(view), count: shown.length, total: all.length };
@@ -118,7 +118,7 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
 
   async evaluatePolicy({ read, policies: gate, metrics }, { principal, body, now }) {
     const { workspace, ...question } = body;
-    await findWorkspace(read, workspace, principal.org);
+    await findVisibleWorkspace(read, workspace, principal, now);
     const started = process.hrtime.bigint();
     const all = await applicablePolicies(read, principal.org, workspace);
     const input = Object.assign({}, question, { workspace, org_id: principal.org, time: timestamp(now) });
