@@ -11,10 +11,17 @@ const installed = postgresBinaries() !== undefined;
 if (!installed)
   process.stderr.write("PostgreSQL is not installed (apt-get install postgresql): the gateway is tested on memory\n");
 
-/** The suites against real peers: what is installed is used, what is missing is named. One file at a time: they start servers. */
+const probes = "test/integration/*schemathesis.test.ts";
+const limits = { testTimeout: 300_000, hookTimeout: 120_000, setupFiles };
+/** Two files at a time, once those that go alone have ended. */
+const beside = { fileParallelism: true, maxWorkers: 2, sequence: { groupOrder: 1 } };
+
+/**
+ * The suites against real peers: what is installed is used, what is missing is named. Those of `app` start clusters and break them, one at
+ * a time. The others share the machine.
+ */
 export default defineConfig({
   test: {
-    fileParallelism: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: [...sourceOptions],
     expect: { poll: { timeout: 60_000 } },
@@ -25,14 +32,14 @@ export default defineConfig({
           name,
           root: `packages/${name}`,
           include: ["test/integration/**/*.test.ts"],
-          setupFiles,
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
+          ...limits,
+          ...(name === "app" ? { fileParallelism: false, exclude: [probes] } : beside),
         },
       })),
+      { extends: true as const, test: { name: "app-probed", root: "packages/app", include: [probes], ...limits, ...beside } },
       {
         extends: true as const,
-        test: { name: "tools", root: "tools", include: ["test/integration/**/*.test.ts"], testTimeout: 300_000 },
+        test: { name: "tools", root: "tools", include: ["test/integration/**/*.test.ts"], ...limits, ...beside },
       },
       {
         // The gateway's suites over HTTP once more, on the other server and on PostgreSQL.
@@ -44,13 +51,10 @@ export default defineConfig({
           env: { TEST_SERVER: "fastify" },
           // As in `npm test`: each harness has a namespace of its own, and no file leaves anything behind.
           isolate: false,
-          fileParallelism: true,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
           globalSetup: installed ? [new URL("tools/postgres-for-tests.ts", import.meta.url).pathname] : [],
-          setupFiles,
+          ...limits,
           testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...beside,
         },
       },
     ],
