@@ -21,7 +21,7 @@ import { serve } from "@seneschal/server-fastify";
 import { serveByProcesses } from "@seneschal/server-node";
 import * as z from "zod";
 import { type Bench, type BenchResult, quantile, rate, rateAsync } from "../bench.ts";
-import { benchCollections, benchWorkspace, openBenchGateway, openBenchServer } from "../gateway-server.ts";
+import { type BenchServer, benchCollections, benchWorkspace, openBenchGateway, openBenchServer } from "../gateway-server.ts";
 import type { LoadReport } from "../load-client.ts";
 import { runClient } from "../run-client.ts";
 
@@ -123,11 +123,44 @@ const overHttps: Bench = {
   },
 };
 
-const ROUNDS = 5;
+/** How many processes in front are measured: one core is the serving process's, one the client's. */
+const IN_FRONT = Math.max(1, availableParallelism() - 2);
+
+/** One gateway by two ports: its process alone, and behind others. */
+async function openBothWays(): Promise<BenchServer & { readonly behind: number }> {
+  const behind: RunningServer[] = [];
+  const server = await openBenchServer(undefined, async (dispatch, options) => {
+    behind.push(await serveByProcesses(IN_FRONT)(dispatch, { ...options, port: 0 }));
+    return serve(dispatch, options);
+  });
+  const close = async (): Promise<void> => {
+    await behind[0]?.close();
+    await server.close();
+  };
+  return { ...server, behind: behind[0]?.port ?? 0, close };
+}
+
+const middle = (values: readonly number[]): number => {
+  return quantile(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  );
+};
+
+/** What each side came to in each round: they take turns, because the machine is not equally fast from one second to the next. */
+async function inTurn<T>(rounds: number, sides: readonly (() => Promise<T>)[]): Promise<readonly (readonly T[])[]> {
+  const found: T[][] = [];
+  for (let round = 0; round < rounds; round++) {
+    const row: T[] = [];
+    for (const side of sides) row.push(await side());
+    found.push(row);
+  }
+  return found;
+}
 
 /**
  * Beside the Vault that `VAULT_ADDR`, `VAULT_CACERT` and `VAULT_TOKEN` name: its transit engine at `transit`, with an audit device, on this machine under the name
- * localhost. The two take turns, each with the machine to itself; then both are asked by the clock, at 70 % of what the slower one can.
+ * localhost. They take turns, each with the machine to itself; then all are asked by the clock, at 70 % of what the slowest can.
  */
 const besideVault: Bench = {
   name: "gateway encrypt over HTTPS beside Vault",
@@ -144,80 +177,50 @@ const besideVault: Bench = {
       milliseconds: 1,
     });
     const plaintext = Buffer.from(KIB).toString("base64");
-    const server = await openBenchServer();
-    const sides = [
-      (more: object) => {
-        const body = JSON.stringify({ plaintext, context: { purpose: "bench" } });
-        return server.load({
-          method: "POST",
-          path: `/api/v1/workspaces/${server.workspace}/encrypt`,
-          body,
-          milliseconds: 4000,
-          ...more,
-        });
-      },
-      (more: object) => {
-        const call = {
-          method: "POST",
-          path: "/v1/transit/encrypt/bench",
-          body: JSON.stringify({ plaintext }),
-          milliseconds: 4000,
-        };
-        return runClient<LoadReport>("load-client.ts", { ...theirs, ...call, ...more });
-      },
-    ] as const;
+    const server = await openBothWays();
+    const ours = {
+      method: "POST",
+      path: `/api/v1/workspaces/${server.workspace}/encrypt`,
+      body: JSON.stringify({ plaintext, context: { purpose: "bench" } }),
+      milliseconds: 4000,
+    };
+    const its = {
+      method: "POST",
+      path: "/v1/transit/encrypt/bench",
+      body: JSON.stringify({ plaintext }),
+      milliseconds: 4000,
+    };
+    const sides = (more: object): readonly (() => Promise<LoadReport>)[] => [
+      () => server.load({ ...ours, ...more }),
+      () => server.load({ ...ours, ...more, port: server.behind }),
+      () => runClient<LoadReport>("load-client.ts", { ...theirs, ...its, ...more }),
+    ];
     try {
-      const inTurn = async (more: object, figure: "perSecond" | "p99"): Promise<readonly [number, number]> => {
-        const found: [number[], number[]] = [[], []];
-        for (let round = 0; round < ROUNDS; round++)
-          for (const [side, ask] of sides.entries()) found[side]?.push((await ask(more))[figure]);
-        const [ours, its] = found.map((values) =>
-          quantile(
-            values.sort((a, b) => a - b),
-            0.5,
-          ),
-        );
-        return [ours ?? Number.NaN, its ?? Number.NaN];
-      };
-      const [most, itsMost] = await inTurn({}, "perSecond");
-      const [p99, itsP99] = await inTurn({ rate: 0.7 * Math.min(most, itsMost) }, "p99");
-      const peer = "Vault, TLS, transit, file audit";
-      return [
-        {
-          name: "gateway/encrypt-1KiB-https-beside-vault",
-          value: most,
-          unit: "/s",
-          peer,
-          peerValue: itsMost,
-          ratio: most / itsMost,
-          bar: ">= 1.2",
-        },
-        {
-          name: "gateway/encrypt-1KiB-p99-beside-vault",
-          value: p99,
-          unit: "ms",
-          peer,
-          peerValue: itsP99,
-          ratio: p99 / itsP99,
-          bar: "<= 1",
-        },
-      ];
+      const most = (await inTurn(5, sides({}))).map((round) => round.map(({ perSecond }) => perSecond));
+      const slowest = Math.min(...[0, 1, 2].map((side) => middle(most.map((round) => round[side] ?? 0))));
+      const p99 = (await inTurn(5, sides({ rate: 0.7 * slowest }))).map((round) => round.map((report) => report.p99));
+      const rows = (what: string, rounds: typeof most, unit: string, bar: string): BenchResult[] =>
+        ["", `-behind-${IN_FRONT}`].map((way, side) => ({
+          name: `gateway/encrypt-1KiB-${what}${way}-beside-vault`,
+          value: middle(rounds.map((round) => round[side] ?? 0)),
+          unit,
+          peer: "Vault, TLS, transit, file audit",
+          peerValue: middle(rounds.map(([, , vault]) => vault ?? 0)),
+          ratio: middle(rounds.map((round) => (round[side] ?? 0) / (round[2] ?? 0))),
+          bar,
+        }));
+      return [...rows("https", most, "/s", ">= 1.2"), ...rows("p99", p99, "ms", "<= 1")];
     } finally {
       await server.close();
     }
   },
 };
 
-/** One process alone and the same one behind others, in turns: the machine is not equally fast from one second to the next. */
+/** One process alone and the same one behind others. */
 const processes: Bench = {
   name: "gateway processes",
   async run() {
-    const count = Math.max(1, availableParallelism() - 2);
-    const behind: RunningServer[] = [];
-    const server = await openBenchServer(undefined, async (dispatch, options) => {
-      behind.push(await serveByProcesses(count)(dispatch, { ...options, port: 0 }));
-      return serve(dispatch, options);
-    });
+    const server = await openBothWays();
     const workspace = `/api/v1/workspaces/${server.workspace}`;
     const body = JSON.stringify({ plaintext: Buffer.from(KIB).toString("base64"), context: { purpose: "bench" } });
     const results: BenchResult[] = [];
@@ -226,31 +229,22 @@ const processes: Bench = {
         ["encrypt-1KiB", { method: "POST", path: `${workspace}/encrypt`, body }],
         ["get-workspace", { method: "GET", path: workspace }],
       ] as const) {
-        const rounds: (readonly [alone: number, behind: number])[] = [];
-        while (rounds.length < 9) {
-          const alone = await server.load({ ...call, milliseconds: 3000 });
-          const split = await server.load({ ...call, milliseconds: 3000, port: behind[0]?.port ?? 0 });
-          rounds.push([alone.perSecond, split.perSecond]);
-        }
-        const middle = (of: (round: (typeof rounds)[0]) => number): number => {
-          return quantile(
-            rounds.map(of).sort((a, b) => a - b),
-            0.5,
-          );
-        };
+        const rounds = await inTurn(9, [
+          async () => (await server.load({ ...call, milliseconds: 3000 })).perSecond,
+          async () => (await server.load({ ...call, milliseconds: 3000, port: server.behind })).perSecond,
+        ]);
         results.push({
-          name: `gateway/${name}-https-behind-${count}`,
-          value: middle(([, split]) => split),
+          name: `gateway/${name}-https-behind-${IN_FRONT}`,
+          value: middle(rounds.map(([, behind]) => behind ?? 0)),
           unit: "/s",
           peer: "one process",
-          peerValue: middle(([alone]) => alone),
-          ratio: middle(([alone, split]) => split / alone),
+          peerValue: middle(rounds.map(([alone]) => alone ?? 0)),
+          ratio: middle(rounds.map(([alone, behind]) => (behind ?? 0) / (alone ?? 0))),
           bar: ">= 1.2",
         });
       }
       return results;
     } finally {
-      await behind[0]?.close();
       await server.close();
     }
   },
