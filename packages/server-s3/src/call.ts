@@ -94,6 +94,11 @@ export function headersOf(request: IncomingMessage): Record<string, string | und
   return Object.fromEntries(Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join(",")]));
 }
 
+/** Text as the header field that would say it: the bytes of its UTF-8, one in a character. */
+export function asField(text: string): string {
+  return Buffer.from(text).toString("latin1");
+}
+
 /** Of the numbers that S3 takes. */
 const largest = 2 ** 31 - 1;
 

@@ -1,3 +1,4 @@
+import { asField } from "./call.ts";
 import { s3Error } from "./errors.ts";
 import { closedValues, everywhere, type Operation, operations, significantHeader } from "./operations.ts";
 
@@ -74,10 +75,11 @@ function unhoist({ query, headers }: Asked): Pick<Understood, "query" | "headers
     if (/\0|\p{Surrogate}/u.test(name + value))
       throw s3Error("InvalidArgument", `the query parameter ${JSON.stringify(name)} holds a character that is not allowed`);
     const field = name.toLowerCase();
+    const said = field.startsWith("x-amz-meta-") ? asField(value) : value;
     const hoisted = presigned && field.startsWith("x-amz-") && !(everywhere.query as readonly string[]).includes(name);
-    if (names.has(name) || (hoisted && (field in moved || (headers[field] ?? value) !== value)))
+    if (names.has(name) || (hoisted && (field in moved || (headers[field] ?? said) !== said)))
       throw s3Error("InvalidArgument", `${name} is given twice`);
-    if (hoisted) moved[field] = value;
+    if (hoisted) moved[field] = said;
     else names.set(name, value);
   }
   return { query: names, headers: { ...headers, ...moved } };

@@ -62,11 +62,14 @@ function missing(name: string): never {
   throw s3Error("MalformedXML", `${name} is missing`);
 }
 
-function number(element: XmlElement, name: string, min = 1): number | undefined {
+/** The greatest number of days and versions: `int` of the schema. */
+const maxInt = 2 ** 31 - 1;
+
+function number(element: XmlElement, name: string, min = 1, max = maxInt): number | undefined {
   const text = childText(element, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text))
-    throw s3Error(/^-\d+$/.test(text) ? "InvalidArgument" : "MalformedXML", `'${name}' must be a positive integer`);
+  if (!/^\d{1,15}$/.test(text) || Number(text) > max)
+    throw s3Error(/^-\d+$/.test(text) ? "InvalidArgument" : "MalformedXML", `'${name}' must be an integer from ${min} to ${max}`);
   if (Number(text) < min) throw s3Error("InvalidArgument", `'${name}' for this action must be a positive integer`);
   return Number(text);
 }
@@ -85,8 +88,8 @@ export function readFilter(filter: XmlElement): LifecycleFilter {
     }));
   const [prefix, over, under] = [
     childText(from, "Prefix"),
-    number(from, "ObjectSizeGreaterThan", 0),
-    number(from, "ObjectSizeLessThan", 1),
+    number(from, "ObjectSizeGreaterThan", 0, Number.MAX_SAFE_INTEGER),
+    number(from, "ObjectSizeLessThan", 1, Number.MAX_SAFE_INTEGER),
   ];
   return {
     ...(prefix && { prefix }),

@@ -1,5 +1,6 @@
 import {
   isBucketName,
+  isFieldValue,
   type ObjectEventName,
   type ObjectVersion,
   partLimits,
@@ -34,9 +35,29 @@ import { uriEncode } from "./sigv4.ts";
 import { taggingCount, tagsOfHeader } from "./tagging.ts";
 import { xmlDocument } from "./xml.ts";
 
+const overridable = ["content-type", "content-language", "expires", "cache-control", "content-disposition", "content-encoding"];
+
+/** The headers that the request has the answer say. Throws `InvalidArgument` for what no header can. */
+function overridesOf({ query }: S3Call): Readonly<Record<string, string>> {
+  const overrides: Record<string, string> = {};
+  for (const name of overridable) {
+    const parameter = `response-${name}`;
+    const value = query.get(parameter);
+    if (value === undefined) continue;
+    if (!isFieldValue(value))
+      throw s3Error("InvalidArgument", `${parameter} holds a character that no header can have`, {
+        wire: "Header value cannot be represented using ISO-8859-1.",
+        elements: { ArgumentName: parameter, ArgumentValue: value },
+      });
+    overrides[name] = value;
+  }
+  return overrides;
+}
+
 export async function getObject(call: S3Call): Promise<S3Reply> {
   const asked = call.query.get("partNumber");
   if (asked !== undefined) partNumberOf(asked);
+  const overrides = overridesOf(call);
   const object = await call.objects.headObject(call.tenant, call.bucket, call.key, call.query.get("versionId"));
   refuseEncryptionNames(call.headers);
   const customerKey = call.objects.customerKeyFor(object, customerKeyOf(call.headers));
@@ -52,17 +73,7 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
   const judged = judgeRead(object, conditionsOf(call.headers));
   if (judged === "failed") throw s3Error("PreconditionFailed", "the object is not the one asked for");
   if (judged === "not_modified") return { status: 304, headers };
-  for (const name of [
-    "content-type",
-    "content-language",
-    "expires",
-    "cache-control",
-    "content-disposition",
-    "content-encoding",
-  ]) {
-    const override = call.query.get(`response-${name}`);
-    if (override !== undefined) headers[name] = override;
-  }
+  Object.assign(headers, overrides);
   const part = partRange(call, object);
   if (part?.count !== undefined) headers["x-amz-mp-parts-count"] = String(part.count);
   const range =

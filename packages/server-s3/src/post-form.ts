@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { S3Credential, Tags } from "@seneschal/core/storage";
+import { asField } from "./call.ts";
 import { s3Error } from "./errors.ts";
 import { unsignedPayload } from "./sigv2.ts";
 import { equalText, hmac, scopedKey, type Verified } from "./sigv4.ts";
@@ -278,7 +279,7 @@ function headersOfForm({ fields }: PostForm): Readonly<Record<string, string>> {
   for (const [name, value] of fields) {
     if (aboutForm.includes(name) || name.startsWith("x-ignore-")) continue;
     if (name === "acl") headers["x-amz-acl"] = value;
-    else if (name.startsWith("x-amz-") || objectFields.includes(name)) headers[name] = value;
+    else if (name.startsWith("x-amz-") || objectFields.includes(name)) headers[name] = asField(value);
     else throw s3Error("NotImplemented", `The form field ${JSON.stringify(name)} is not implemented here.`);
   }
   const tagging = fields.get("tagging");

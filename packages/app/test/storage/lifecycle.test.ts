@@ -1,4 +1,4 @@
-import { type LifecycleRule, lifecycleDue } from "@seneschal/core/storage";
+import { expiresAt, type LifecycleRule, lifecycleDue } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expireVersions } from "../../src/storage/jobs/expire-versions.ts";
@@ -126,6 +126,7 @@ describe("a lifecycle", () => {
       );
     expect(await set({ Transitions: [{ Days: 1, StorageClass: "GLACIER" }] })).toBe("501 NotImplemented");
     expect(await set({ Expiration: { Days: 0 } })).toBe("400 InvalidArgument");
+    for (const Days of [2 ** 31, 99_999_999_999]) expect(await set({ Expiration: { Days } })).toBe("400 MalformedXML");
     expect(await set({})).toBe("400 InvalidRequest");
     expect(await set({ Status: "enabled", Expiration: { Days: 1 } })).toBe("400 MalformedXML");
     const kept = await client().send(new sdk.GetBucketLifecycleConfigurationCommand({ Bucket }));
@@ -159,5 +160,16 @@ test("nothing is due before a whole day, by a rule that is off, or outside of it
       if (!meant || age < dayMs) expect(at(now)).toBeUndefined();
       if (past && others < (r.noncurrent?.newer ?? 0)) expect(at(now)).toBeUndefined();
       if (at(now) !== undefined) expect(at(now + age)).toBe(at(now));
+    }),
+  ));
+
+test("what clients are told of an end is a time, however many days a rule has; what has none never is due", () =>
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2 ** 31 - 1 }), fc.date({ noInvalidDate: true }), (days, modified) => {
+      const version = { key: "k", size: 1, tags: [], marker: false, modifiedAt: modified.getTime(), others: 0 };
+      const rules = [{ id: "r", enabled: true, form: "filter", filter: {}, expiration: { days } }] as const;
+      const end = expiresAt(rules, version, dayMs);
+      if (end === undefined) expect(lifecycleDue(rules, version, 8.64e15, dayMs)).toBeUndefined();
+      else expect(new Date(end.at).getTime()).toBe(end.at);
     }),
   ));

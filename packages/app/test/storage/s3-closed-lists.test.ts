@@ -341,6 +341,21 @@ describe("a presigned URL", () => {
       ...(method === "PUT" && { body: "through a URL" }),
     });
   };
+  test("says metadata by its UTF-8, as a header does; what no header can say is refused by its name", async () => {
+    const said = await presigned("PUT", "/kept/said", { "x-amz-meta-a": "\u65e5\u672c" });
+    const got = await presigned("GET", "/kept/said", {});
+    expect([said.status, got.status, got.headers.get("x-amz-meta-a")]).toEqual([
+      200,
+      200,
+      Buffer.from("\u65e5\u672c").toString("latin1"),
+    ]);
+    for (const text of ["a\r\nX-Evil: 1", "\u0001", "\u007f"]) {
+      const refused = await presigned("PUT", "/kept/unsaid", { "x-amz-meta-a": text });
+      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("x-amz-meta-a")]);
+    }
+    expect((await presigned("GET", "/kept/unsaid", {})).status).toBe(404);
+  });
+
   test("carries headers in its query, which mean what they mean as headers", async () => {
     expect((await presigned("PUT", "/kept/url", { "x-amz-meta-colour": "blue", "X-Amz-Storage-Class": "STANDARD" })).status).toBe(
       200,

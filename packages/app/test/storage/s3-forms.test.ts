@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pattern } from "./rig.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";
-import { keyOf, mac, scopeOf, toAmzDate } from "./signed-fetch.ts";
+import { keyOf, mac, scopeOf, signedFetch, toAmzDate } from "./signed-fetch.ts";
 
 let s3: S3Rig;
 let old: S3Rig;
@@ -116,6 +117,57 @@ describe("an upload by a form", () => {
     for (const Key of ["k", "other"])
       await expect(s3.client().send(new sdk.HeadObjectCommand({ Bucket, Key }))).rejects.toMatchObject({ name: "NotFound" });
     expect((await range(4, 4)).status).toBe(204);
+  });
+});
+
+describe("what an object says of itself", () => {
+  /** Bytes of a header as the texts of a form say them. */
+  const bytesOf = (text: string) => Buffer.from(text.replace(/\r\n|\r|\n/g, "\r\n")).toString("latin1");
+  const texts = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 12 }),
+    fc.string({ unit: "binary", maxLength: 6 }),
+    fc.constantFrom("a\r\nX-Evil: 1", "\u007f", "\u65e5", "\u00e4", "a\tb", ""),
+  );
+  const names = ["Content-Type", "Cache-Control", "Content-Disposition", "Content-Language", "Expires", "x-amz-meta-a"] as const;
+
+  test("by a form is refused by its name or given back byte for byte, whatever the text", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...names), texts, async (name, text) => {
+        fc.pre(!/\p{Surrogate}/u.test(text));
+        const key = "described";
+        const reply = await post({ fields: { key, [name]: text } });
+        if (reply.status === 400) {
+          expect(reply.text).toContain(name.toLowerCase());
+          return;
+        }
+        expect(reply.status).toBe(204);
+        const got = await signedFetch(s3, { path: `/${Bucket}/${key}` });
+        expect(got.status).toBe(200);
+        // Header fields are read without what stands around them.
+        expect((got.headers.get(name) ?? "").trim()).toBe(bytesOf(text).trim());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("by a form under a name that no header has is refused", async () => {
+    for (const name of ["x-amz-meta-a b", "x-amz-meta-\u65e5", "x-amz-meta-"])
+      expect([name, (await post({ fields: { key: "named", [name]: "1" } })).status]).toEqual([name, 400]);
+  });
+
+  test("a reader may replace by what a header can say, and is refused anything else by name", async () => {
+    expect((await post({ fields: { key: "read" } })).status).toBe(204);
+    const replaced = ["content-type", "content-language", "expires", "cache-control", "content-disposition", "content-encoding"];
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...replaced), texts, async (name, text) => {
+        fc.pre(!/\p{Surrogate}/u.test(text));
+        const parameter = `response-${name}`;
+        const got = await signedFetch(s3, { path: `/${Bucket}/read`, query: { [parameter]: text } });
+        if (got.status === 400) expect(got.text).toContain(parameter);
+        else expect([got.status, (got.headers.get(name) ?? "").trim()]).toEqual([200, text.trim()]);
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 

@@ -178,6 +178,7 @@ export {
   webhookArn,
   webhookOfArn,
 } from "./notifications.ts";
+export { checkDescription, isFieldValue } from "./objects/description.ts";
 export { needLock, type ObjectErrorCode, objectError } from "./objects/object-errors.ts";
 export type {
   Completion,

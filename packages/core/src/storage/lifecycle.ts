@@ -52,6 +52,9 @@ export function inFilter(filter: LifecycleFilter, version: Pick<LifecycleVersion
   );
 }
 
+/** The last time that a `Date` can be, milliseconds. */
+const lastTime = 8.64e15;
+
 /** When the current version of a key expires by a rule; `undefined`: by none. Clients are told it. */
 export function expiresAt(
   rules: readonly LifecycleRule[],
@@ -66,7 +69,8 @@ export function expiresAt(
     if (!enabled || expiration === undefined || "marker" in expiration || !inFilter(filter, version)) return [];
     return [{ rule: id, at: "date" in expiration ? expiration.date : dueAt(version.modifiedAt, expiration.days, dayMs) }];
   });
-  return dates.sort((a, b) => a.at - b.at)[0];
+  // What lies behind the last time that there is does not come.
+  return dates.filter(({ at }) => at <= lastTime).sort((a, b) => a.at - b.at)[0];
 }
 
 /**

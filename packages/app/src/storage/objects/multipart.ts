@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
   type Completion,
+  checkDescription,
   checkLockable,
   objectError,
   type PartBody,
@@ -29,6 +30,7 @@ import { findVersion, pastVersions } from "./versions.ts";
 /** Begins an upload; returns its id. */
 export async function createUpload(services: ObjectServices, draft: UploadDraft): Promise<string> {
   checkKey(draft.key);
+  checkDescription({ contentType: draft.content_type, headers: draft.headers, meta: draft.meta });
   await writableShard(services, draft.bucket, draft.key);
   const id = randomUUID().replaceAll("-", "");
   const doc: Upload = { ...draft, started_at: services.context.clock.now() };

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import {
   type Bucket,
   type Conditions,
+  checkDescription,
   checkWrite,
   lockedByDefault,
   type ObjectDraft,
@@ -29,6 +30,7 @@ import { findVersion, type Succession, succeed } from "./versions.ts";
  */
 export async function putObject(services: ObjectServices, input: ObjectDraft): Promise<ObjectDoc> {
   checkKey(input.key);
+  checkDescription(input);
   const bucketFound = await openBucket(services, input.tenant, input.bucket);
   const known = input.replica === undefined ? undefined : await knownReplica(services, bucketFound.bucket, input, input.replica);
   if (known !== undefined) {
