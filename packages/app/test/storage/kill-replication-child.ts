@@ -13,9 +13,12 @@ export async function destinationsAt(endpoint: string, accessKey: string, secret
   return new Map([["west", destination]]);
 }
 
-/** As a child: writes and deletes in a bucket that is copied, for ever; prints what was acknowledged. */
+/**
+ * As a child: writes and deletes in a bucket that is copied, so often, and prints what was acknowledged; then it copies what is left, until it is
+ * killed. However late that is, no more is to be copied afterwards.
+ */
 if (process.argv[2] === "copy") {
-  const [, , , directory = "", endpoint = "", accessKey = "", secretKey = ""] = process.argv;
+  const [, , , directory = "", endpoint = "", accessKey = "", secretKey = "", writes = ""] = process.argv;
   const { node } = await openDiskNode(directory, 0, { destinations: await destinationsAt(endpoint, accessKey, secretKey) });
   await node.tenants.create("alpha", { dedup: true }, operator).catch(() => undefined);
   await createBucket(node.objects, "alpha", "source", "us-east-1", { versioning: "Enabled" });
@@ -23,11 +26,12 @@ if (process.argv[2] === "copy") {
   const rule = { id: "r", enabled: true, form: "filter", filter: {}, priority: 1, destination, deleteMarkers: true } as const;
   await changeBucket(node.objects, "alpha", "source", "replication", (b) => ({ ...b, replication: { rules: [rule] } }));
   node.start();
-  for (let n = 0; ; n++) {
+  for (let n = 0; n < Number(writes); n++) {
     const key = `k${n % 7}`;
     const body = { tenant: "alpha", bucket: "source", key, body: bytesOf(bodyOf(n)), contentType: "", headers: {}, meta: {} };
     if (n % 5 === 4) await deleteObject(node.objects, "alpha", "source", key);
     else await putObject(node.objects, body);
     process.stdout.write(`${n}\n`);
   }
+  for (;;) await node.replication.copy();
 }

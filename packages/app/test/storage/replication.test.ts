@@ -782,19 +782,31 @@ test("an answer that was lost, and a process that died, make no version twice", 
   expect(await versionsOf(west, "copies")).toEqual(await versionsOf(east, Bucket));
 });
 
+/** After how many acknowledged writes a process is killed. */
+const kills = [20, 33, 46];
+
 test("kill -9 in the middle of copying: what was acknowledged is copied, once, and the copies are the versions of the source", {
-  timeout: 120_000,
+  timeout: 120_000 * kills.length,
 }, async () => {
   const west = await openSite();
   await makeBucket(west, "copies");
   const directory = await mkdtemp(join(tmpdir(), "seneschal-kill-copy-"));
   const { gateway, keys } = west;
-  for (let round = 0; round < 3; round++) {
+  for (const acknowledged of kills) {
     const child = fileURLToPath(new URL("kill-replication-child.ts", import.meta.url));
-    const args = [...sourceOptions, child, "copy", directory, gateway.url, keys.access_key, keys.secret_key];
+    const args = [
+      ...sourceOptions,
+      child,
+      "copy",
+      directory,
+      gateway.url,
+      keys.access_key,
+      keys.secret_key,
+      `${acknowledged + 20}`,
+    ];
     const process = spawn(globalThis.process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
     let lines = 0;
-    for await (const _ of createInterface({ input: process.stdout })) if (++lines === 20 + 13 * round) process.kill("SIGKILL");
+    for await (const _ of createInterface({ input: process.stdout })) if (++lines === acknowledged) process.kill("SIGKILL");
     const destinations = await destinationsAt(gateway.url, keys.access_key, keys.secret_key);
     const { node, close } = await openDiskNode(directory, 0, { destinations });
     await node.replication.copy();
