@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Redis, Chromium, S3 and NFS clients,
-# Schemathesis, Presidio, detect-secrets and a generator of Python clients (into .peers), grpcurl, versitygw and OPA by Go.
+# Schemathesis, Presidio, detect-secrets and a generator of Python clients (into .peers), grpcurl, versitygw and OPA by Go, pjdfstest by Rust.
 # Every part is optional; the suites name what they miss.
 set -u
 status=0
@@ -84,6 +84,13 @@ if command -v go >/dev/null; then
   # An S3 gateway whose compatibility suite is run against ours.
   GOBIN="$PWD/.peers/bin" go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 || {
     echo "not installed: versitygw"
+    status=1
+  }
+fi
+if command -v cargo >/dev/null; then
+  # A suite of what POSIX says of file systems, which is run over NFS.
+  cargo install --quiet --locked --root .peers pjdfstest@0.2.2 || {
+    echo "not installed: pjdfstest"
     status=1
   }
 fi

@@ -121,6 +121,8 @@ describe("the attributes of a file", () => {
         const told = fileAttributes(file, from);
         const own = file.kind === "directory" ? 0o755 : file.kind === "symlink" ? 0o777 : 0o644;
         expect([told.mode, told.uid, told.gid]).toEqual([kept.mode ?? own, kept.uid ?? 65_534, kept.gid ?? 65_534]);
+        // Two links of a directory would say that there is none in it.
+        expect(told.links).toBe(1);
         if (file.kind !== "directory") {
           expect(fileAttributes(file, from, written).size).toBe(written.size);
           const { seconds, nanoseconds } = fileAttributes(file, from, written).modified;

@@ -87,7 +87,8 @@ export function fileAttributes(
   return {
     kind,
     mode: kept.mode ?? own,
-    links: kind === "directory" ? 2 : 1,
+    // Of a directory 1: they are not counted. Two would say that there is no directory in it, and programs that reckon with that do not look.
+    links: 1,
     uid: kept.uid ?? from.uid,
     gid: kept.gid ?? from.gid,
     size: kind === "directory" ? 4096 : (written?.size ?? content?.size ?? 0),
