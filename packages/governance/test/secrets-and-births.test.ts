@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createClassifier } from "../src/index.ts";
+import { createClassifier, DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, redact } from "../src/index.ts";
 
 const classifier = createClassifier();
 const long = "Zm9vYmFyYmF6cXV4".repeat(6).slice(0, 86);
@@ -103,5 +103,62 @@ describe("a date beside a word of birth is a date of birth", () => {
 
   test.each(["the invoice of 14.03.2024", "due on 2024-03-14", "released on 14 March 2024"])("another date is none: %s", (text) =>
     expect(classifier.classify(text).tags).not.toContain("DOB"),
+  );
+});
+
+describe("a secret is hidden as far as it goes, under whatever name programs give it", () => {
+  const redacted = (text: string) =>
+    redact(text, { policy: DEFAULT_TIER_POLICY, recognisers: DEFAULT_RECOGNISERS, rules: [] }).text;
+  test.each([
+    ['password: "correct horse battery staple"', "horse battery staple"],
+    ["SMTP_PASS='correct horse battery'", "horse battery"],
+    ['passphrase = "it\\"s a \\\\ long one"', "a long one"],
+    ["password: 'semi;colon,comma&and'", "semi colon comma and"],
+    ['{"note": "x", "password": "two wörds"}', "two wörds"],
+    ["const dbPassword = 'hunter22x';", "hunter22x"],
+    ['adminPassword: "plainwords here"', "plainwords here"],
+    ["userPassword=hunter22x", "hunter22x"],
+    ["PGPASSWORD=Zebra_99 psql -h db", "Zebra_99"],
+    ["SSHPASS=x7Kq9zpT sshpass -e ssh h", "x7Kq9zpT"],
+    ["REDISCLI_AUTH=x7Kq9zpT redis-cli", "x7Kq9zpT"],
+    ["'password' => 'hunter22x',", "hunter22x"],
+    ['password := "hunter22x"', "hunter22x"],
+    ["<password>hunter22x</password>", "hunter22x"],
+    ['<ns:dbPassword type="plain">two words</ns:dbPassword>', "two words"],
+    ["<smtp.password>hunter22x</smtp.password>", "hunter22x"],
+    ["the wifi pw is Blu3-Kettle!9", "Blu3-Kettle!9"],
+    ["pw: Blu3-Kettle!9", "Blu3-Kettle!9"],
+  ])("%s", (text, secret) => {
+    for (const word of secret.split(" ")) expect(redacted(text)).not.toContain(word);
+  });
+
+  test.each([
+    "password: string",
+    "readonly dbPassword: string;",
+    "private String userPassword;",
+    "password: Optional[str] = None",
+    'password: "{{ vault_pw }}"',
+    "password: ${{ secrets.PW }}",
+    `password: '$${"{DB_PASSWORD}"}'`,
+    "pw = 1800",
+    "the laser has a pw of 20ns",
+    "<passwordPolicy>twelve characters at least</passwordPolicy>",
+    "const resetPassword = async () => {",
+    "this.resetPassword = resetPassword;",
+  ])("no secret: %s", (text) => expect(redacted(text)).toBe(text));
+});
+
+describe("an address of mail may be one of a network of its own", () => {
+  test.each([
+    "a.b@corp.local",
+    "ops@dc01.internal",
+    "root@srv.lan",
+    "x@hr.corp",
+    "a@b.home.arpa",
+    "ada@mail.example",
+    "jo%40crm.local",
+  ])("%s", (address) => expect(classifier.classify(`write to ${address}, please`).tags).toContain("EMAIL"));
+  test.each(["a@localhost", "import x@1.2.local2", "@angular/core", "user@host.notaname"])("none: %s", (text) =>
+    expect(classifier.classify(`see ${text} there`).tags).not.toContain("EMAIL"),
   );
 });

@@ -7,6 +7,11 @@ const secretContext = ["secret", "token", "key", "credential", "password", "api"
 const NAME =
   /(?:^|[:= "'‘’“])(?:[a-z]+(?:\d{1,4}[a-z]?)?|\d{1,4}[a-z]{0,2})(?:[-_./](?:[a-z]+(?:\d{1,4}[a-z]?)?|\d{1,4}[a-z]{0,2}))*[!?]?$/i;
 const OPAQUE = "(?=[A-Za-z0-9_/+.-]{0,256}[A-Za-z])(?=[A-Za-z0-9_/+.-]{0,256}\\d)[A-Za-z0-9_/+.-]{16,256}={0,2}";
+/** Between a name and its value: YAML and JSON, shells and properties, Go and Pascal, hashes of PHP and Ruby. */
+const ASSIGNED = " ?(?::=|=>|[:=]) ?";
+/** What stands in quotes belongs together, whatever it is made of; the closing one is none of it. */
+const QUOTED = `"(?:[^"\\\\\\n]|\\\\[^\\n]){4,128}(?=")|'(?:[^'\\\\\\n]|\\\\[^\\n]){4,128}(?=')`;
+const WITH_SIGN = `(?=[^\\s"',;&]{0,64}[\\d#$%&*@^!])`;
 /** Tokens of pages are no credentials, and what is said about a token is not the token. */
 const ABOUT_TOKENS = /\b(?:page|next|continuation|sync|cursor)\b|\b(?:id|name|type|count|version|url|uri|path|ref|hash)$/;
 
@@ -147,8 +152,34 @@ export const credentials: readonly Recogniser[] = [
       },
       {
         name: "named value",
+        regex: new RegExp(
+          `(?:(?<![A-Za-z])|(?<=[A-Za-z0-9][_-]))(?:(?<=[A-Za-z0-9][_-])pass|password|passwd|pwd|passphrase|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|parola d'ordine|hasło|lösenord|пароль|şifre|密码|パスワード)["']?(?: is| ist| est| es)?${ASSIGNED}(?:${QUOTED}|["']?[^\\s"',;&]{4,128})`,
+          "giu",
+        ),
+        score: 0.75,
+      },
+      {
+        // As libpq and code in camel case call theirs. What stands there alone may be a type, unless it is quoted.
+        name: "last word of a name",
+        regex: new RegExp(
+          `(?:(?<=[a-z\\d])Pass(?:word|wd|phrase|Phrase)|(?<=[A-Z]{2})PASSW(?:OR)?D|(?<![A-Z])(?:SSHPASS|REDISCLI_AUTH))["']?${ASSIGNED}(?:${QUOTED}|${WITH_SIGN}[^\\s"',;&]{4,128})`,
+          "g",
+        ),
+        score: 0.75,
+      },
+      {
+        // A short word that means other things too: only before letters with digits or signs.
+        name: "short word",
+        regex: new RegExp(
+          `(?<![\\p{L}\\d_-])pw["']?(?: (?:is|ist)\\b|${ASSIGNED}) ?["']?(?=[^\\s"',;&]{0,64}\\p{L})${WITH_SIGN}[^\\s"',;&]{6,128}`,
+          "giu",
+        ),
+        score: 0.7,
+      },
+      {
+        name: "element of XML",
         regex:
-          /(?:(?<![A-Za-z])|(?<=[A-Za-z0-9][_-]))(?:(?<=[A-Za-z0-9][_-])pass|password|passwd|pwd|passphrase|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|parola d'ordine|hasło|lösenord|пароль|şifre|密码|パスワード)["']?(?: is| ist| est| es)? ?[:=] ?["']?[^\s"',;&]{4,128}/giu,
+          /<(?:[\w.-]{1,40}:)?(?:[\w.-]{0,40}[_.-])?(?:[a-z\d]{0,40}(?=P)|(?=p))[Pp]ass(?:word|wd|phrase)(?:\s[^<>]{0,200})?>[^<>\s][^<>]{2,127}(?=<\/)/g,
         score: 0.75,
       },
       {
@@ -167,7 +198,15 @@ export const credentials: readonly Recogniser[] = [
       },
     ],
     validate: (match) => {
-      if (/[:=] ?["']?(?:\*{3,}|x{3,}|null|none|undefined|<[^>]{1,40}>?|\$\{?[\w.]{1,60}\}?|\?|:\w+)$/i.test(match)) return false;
+      if (
+        /[:=] ?["']?(?:\*{3,}|x{3,}|null|none|undefined|<[^>]{1,40}>?|\$\{?[\w.]{1,60}\}?|\$?\{\{[^{}]{1,120}(?:\}\})?|\$\([^()]{1,120}\)|<%[^%]{1,120}%>|\?|:\w+)$/i.test(
+          match,
+        )
+      )
+        return false;
+      // What a value has to be, in declarations and schemas, is no value.
+      if (/[:=] ?["']?(?:string|str|text|varchar|boolean|bool|true|false|any|unknown|object|required|optional)\??$/i.test(match))
+        return false;
       // `password = os.environ['X']`: where the secret is, not the secret (as detect-secrets tells indirect references).
       if (/[:=] ?(?:(?:process\.env|os\.environ|ENV)\.\w{1,60}|[A-Za-z_][\w.-]{0,60}[[(](?:[^\])]{0,60}[\])])?)$/.test(match))
         return false;

@@ -223,7 +223,21 @@ export const generic: readonly Recogniser[] = [
 function isMailAddress(match: string): boolean {
   const at = match.lastIndexOf("@");
   const local = match.slice(0, at);
-  return !local.endsWith(".") && !local.includes("..") && isPublicHost(match.slice(at + 1));
+  const host = match.slice(at + 1);
+  return !local.endsWith(".") && !local.includes("..") && (isPublicHost(host) || isPrivateHost(host));
+}
+
+/**
+ * Names that no registry delegates and networks use all the same: the special-use names of IANA's register (RFC 6761, 6762 with its appendix G, 7686, 8375,
+ * 9476) and `internal`, which ICANN reserves for private use.
+ */
+const PRIVATE_NAMES = new Set(
+  "example test invalid localhost local localdomain onion alt arpa internal intranet private corp home lan".split(" "),
+);
+
+/** True when a host of several labels ends in a name that is kept for networks of one's own: people have addresses of mail and accounts there. */
+function isPrivateHost(host: string): boolean {
+  return host.length <= 253 && host.includes(".") && PRIVATE_NAMES.has(host.slice(host.lastIndexOf(".") + 1).toLowerCase());
 }
 
 /**
