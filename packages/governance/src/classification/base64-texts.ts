@@ -1,27 +1,46 @@
 import { utf8Decode } from "@seneschal/kernel";
 import { fromBase64 } from "../base64.ts";
 
-/** A run of base64 or base64url (RFC 4648), over lines as MIME breaks it; shorter ones hold nothing that is worth hiding. */
-const RUN = /(?<![\w+/=-])[\w+/-]{16,}(?:\r?\n[\w+/-]{2,})*={0,2}(?![\w+/=-])/g;
+/** A run of base64 or base64url (RFC 4648), over lines as MIME breaks it; shorter ones hold nothing that is worth hiding. JSON may write a solidus behind a backslash (RFC 8259, section 7). */
+const RUN = /(?<![\w+/-])(?:[\w+/-]|\\\/){12,}(?:\r?\n(?:[\w+/-]|\\\/){2,})*={0,2}(?![\w+/=-])/g;
+const LINE = /[^\r\n]+/g;
 
 /** Anything but what a text is made of. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text has
 const BINARY = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
 
+/** A text in base64 and where it stands. */
+interface Base64Run {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
 /**
  * The texts that a text holds in base64, in their order: UTF-8, or UTF-16 of Latin letters as shells take it (`-EncodedCommand`). Pictures, keys and other bytes are none.
  */
 export function base64Texts(text: string): readonly string[] {
-  // JSON may write a solidus behind a backslash (RFC 8259, section 7).
-  const runs = text.replaceAll("\\/", "/").matchAll(RUN);
-  return Array.from(runs, ([run]) =>
+  return base64Runs(text).map((run) => run.text);
+}
+
+/** The same with their places. Where lines are no text together, each is looked at alone: what stands below a run need not belong to it. */
+export function base64Runs(text: string): readonly Base64Run[] {
+  return [...text.matchAll(RUN)].flatMap(({ 0: run, index }) => {
+    const whole = runAt(run, index);
+    if (whole !== undefined) return [whole];
+    const lines = run.includes("\n") ? [...run.matchAll(LINE)] : [];
+    return lines.flatMap(({ 0: line, index: at }) => runAt(line, index + at) ?? []);
+  });
+}
+
+function runAt(run: string, start: number): Base64Run | undefined {
+  const text = textOfRun(
     run
-      .replace(/[\r\n]/g, "")
+      .replace(/[\r\n\\]/g, "")
       .replaceAll("-", "+")
       .replaceAll("_", "/"),
-  )
-    .map(textOfRun)
-    .filter((found) => found !== undefined);
+  );
+  return text === undefined ? undefined : { start, end: start + run.length, text };
 }
 
 function textOfRun(run: string): string | undefined {

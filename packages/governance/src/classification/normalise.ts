@@ -56,7 +56,7 @@ const LONG_DASHES = /[\u2014\u2015\ufe58]/;
 const ASCII = /^[\x00-\x7f]*$/;
 
 /**
- * Folds a text so that evasion by look-alikes fails: compatibility forms (NFKC per character), invisible characters removed, runs of blanks to one, voice marks put to their kana,
+ * Folds a text so that evasion by look-alikes fails: compatibility forms (NFKC per character), invisible characters removed, runs of blanks to one, marks put to their letters or, where no letter has them, left out,
  * dashes and digits of all scripts to ASCII, Cyrillic and Greek look-alikes to Latin inside words that also hold ASCII letters or
  * digits (so that Russian or Greek words stay themselves). A run of foreign letters alone (`http://кулік.укр`) is folded only where all foreign letters of its
  * word are look-alikes, as they are in a disguise (`example.сом`).
@@ -127,12 +127,17 @@ export function normalise(text: string): Normalised {
         if (INVISIBLE.test(c)) continue;
         const folded = LONG_DASHES.test(c) ? longDash(last, text[at]) : foldOne(c, mixed);
         if (folded === " " && last === " ") continue;
-        if (VOICE_MARK.test(folded)) {
-          const voiced = (last + folded).normalize("NFC");
-          if (out.length > 0 && voiced.length === 1) {
-            out.push((out.pop() ?? "").slice(0, -1) + voiced);
-            last = voiced;
-            ends[ends.length - 1] = at;
+        const mark = MARK.test(folded);
+        if (mark || VOICE_MARK.test(folded)) {
+          const composed = (last + folded).normalize("NFC");
+          const fits = out.length > 0 && composed.length === 1;
+          if (fits) {
+            out.push((out.pop() ?? "").slice(0, -1) + composed);
+            last = composed;
+          }
+          if (fits || mark) {
+            // What a mark is put on reaches as far as it.
+            if (ends.length > 0) ends[ends.length - 1] = at;
             continue;
           }
         }
@@ -159,7 +164,7 @@ function kindOf(code: number): number {
   if (MIXED.test(c)) kind |= LATIN;
   if (HOMOGLYPHS[c] !== undefined) kind |= LOOK_ALIKE;
   const changed = code >= 0xd800 && code < 0xe000 ? true : INVISIBLE.test(c) || LONG_DASHES.test(c) || foldOne(c, false) !== c;
-  if (changed || VOICE_MARK.test(c)) kind |= FOLDED;
+  if (changed || VOICE_MARK.test(c) || MARK.test(c)) kind |= FOLDED;
   kinds[code] = kind;
   return kind;
 }
@@ -173,6 +178,10 @@ function isSpace(code: number): boolean {
 function longDash(before: string | undefined, after: string | undefined): string {
   return DIGIT.test(before ?? "") && DIGIT.test(after ?? "") ? "-" : " ";
 }
+
+/** Marks that are put on letters of scripts that do without them, as a class of a pattern: accents, strokes, enclosing signs. */
+export const MARKS = "[\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\ufe20-\\ufe2f]";
+const MARK = new RegExp(`^${MARKS}$`);
 
 /** Voice marks of kana that stand behind their letter (NFD, half-width forms). */
 const VOICE_MARK = /^[\u3099\u309a]$/;

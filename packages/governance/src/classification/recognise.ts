@@ -1,12 +1,13 @@
 import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { EntitySpan } from "@seneschal/kernel/ports";
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
+import { type DecodedText, decodedText } from "./decoded-text.ts";
 import { type Normalised, normalise } from "./normalise.ts";
 import { oddsOf, type Reading, TOLD_FROM } from "./odds.ts";
 import type { Alternative, Finding, Recogniser } from "./recogniser.ts";
 import { type PlannedRecogniser, searchPlanOf } from "./search-plan.ts";
 import { TextDigits } from "./text-digits.ts";
-import { withSpans } from "./with-spans.ts";
+import { overlapping, withDecoded, withSpans } from "./with-spans.ts";
 
 /** How a text is searched. */
 export interface RecogniseOptions {
@@ -59,8 +60,41 @@ interface Candidate {
  */
 export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
   checkSearch(text, recognisers, options);
-  const folded = normalise(text);
-  return withSpans(text, resolveOverlaps(search(folded, recognisers, options)), spansIn(folded, recognisers, options));
+  const found = foundIn(text, normalise(text), recognisers, options);
+  const decoded = decodedText(text);
+  return decoded === undefined ? found : withDecoded(text, found, foundDecoded(decoded, recognisers, options, found));
+}
+
+/** What stands in a text, where its offsets say. `keeps`: which matches have evidence enough. */
+function foundIn(
+  text: string,
+  folded: Normalised,
+  recognisers: readonly Recogniser[],
+  options: RecogniseOptions,
+  keeps = (_: Candidate) => true,
+): Finding[] {
+  return withSpans(
+    text,
+    resolveOverlaps(search(folded, recognisers, options).filter(keeps)),
+    spansIn(folded, recognisers, options),
+  );
+}
+
+/** What stands in a text once it is written out, by the offsets of the original. Values that decoding did not touch were judged before. */
+function foundDecoded(
+  decoded: DecodedText,
+  recognisers: readonly Recogniser[],
+  options: RecogniseOptions,
+  before: readonly Finding[],
+): readonly Finding[] {
+  const { text } = decoded;
+  // As it is: its values may stand in one stretch of the original and not overlap.
+  const itself: Normalised = { text, start: (index) => index, end: (index) => index };
+  const keeps = ({ finding: { start, end }, rank }: Candidate): boolean =>
+    (rank[0] ?? 0) >= IN_CONTEXT || !decoded.joined(decoded.start(start), decoded.end(end)) || !/\d/.test(text.slice(start, end));
+  return foundIn(text, itself, recognisers, options, keeps)
+    .map((finding) => Object.assign({}, finding, { start: decoded.start(finding.start), end: decoded.end(finding.end) }))
+    .filter(({ start, end }) => decoded.touched(start, end) || overlapping(before, start, end).length === 0);
 }
 
 /** Every match with enough evidence, overlapping ones too. */
@@ -188,6 +222,9 @@ function spansIn(
 const TELLING_PRIOR = 0.7;
 /** One plain number in ten has a right check digit by chance: in a text, without context or a hint, it says nothing. */
 const CHANCE_SCORE = 0.25;
+
+/** From this class of evidence on something else than the form of a value speaks for it: its context, or a check digit that tells. */
+const IN_CONTEXT = 2;
 
 /**
  * Check digit with context, then a telling check digit, then context, then a check digit that one number in ten passes by chance, then the bare shape.

@@ -13,25 +13,66 @@ const WORD = /[\p{L}\p{N}]/u;
 export function withSpans(text: string, findings: readonly Finding[], spans: readonly EntitySpan[]): Finding[] {
   const out = [...findings];
   for (const span of [...spans].sort((a, b) => a.start - b.start || b.end - a.end || b.score - a.score)) {
-    let at = firstEndingBehind(out, span.start);
-    for (let from = span.start; from < span.end; at++) {
-      const next = out[at];
-      const to = Math.min(next?.start ?? span.end, span.end);
-      if (from < to && WORD.test(text.slice(from, to))) {
-        const { entity, score } = span;
-        out.splice(at++, 0, { entity, start: from, end: to, score, validator: "none", pattern: PATTERN });
-      }
-      if (next === undefined || next.start >= span.end) break;
-      out[at] = alsoReadAs(next, span);
-      from = next.end;
-    }
+    const { entity, start, end, score } = span;
+    add(text, out, { entity, start, end, score, validator: "none", pattern: PATTERN });
   }
   return out;
 }
 
+/** Adds what a finding holds beside others, and its entity to the readings of those that it reaches into. */
+function add(text: string, out: Finding[], finding: Finding): void {
+  let from = finding.start;
+  for (let at = firstEndingBehind(out, from); from < finding.end; at++) {
+    const next = out[at];
+    const to = Math.min(next?.start ?? finding.end, finding.end);
+    if (from < to && WORD.test(text.slice(from, to))) out.splice(at++, 0, Object.assign({}, finding, { start: from, end: to }));
+    if (next === undefined || next.start >= finding.end) break;
+    out[at] = readingsOf(finding).reduce(alsoReadAs, next);
+    from = next.end;
+  }
+}
+
+/**
+ * Findings of a text with those of the same text with what is encoded in it written out, both by the offsets of the original. What was written out is what stands there: a finding that reaches over
+ * others takes their place, and may be what they are; else it adds to them as {@link withSpans}.
+ */
+export function withDecoded(text: string, findings: readonly Finding[], decoded: readonly Finding[]): Finding[] {
+  const out = [...findings];
+  for (const finding of decoded) {
+    const { start, end, entity } = finding;
+    const from = firstEndingBehind(out, start);
+    const met = overlapping(out, start, end);
+    if (met.some((other) => other.entity === entity && other.start <= start && other.end >= end)) continue;
+    const within = met.every((other) => start <= other.start && other.end <= end);
+    const same = met.length === 1 && met[0]?.start === start && met[0]?.end === end;
+    if (within && !same) out.splice(from, met.length, met.flatMap(readingsOf).reduce(alsoReadAs, finding));
+    else add(text, out, finding);
+  }
+  return out;
+}
+
+/** Those of findings in the order of the text that have something of a stretch. */
+export function overlapping(findings: readonly Finding[], start: number, end: number): readonly Finding[] {
+  const from = firstEndingBehind(findings, start);
+  let to = from;
+  while (to < findings.length && (findings[to]?.start ?? end) < end) to++;
+  return findings.slice(from, to);
+}
+
+type EntityScore = Pick<Finding, "entity" | "score">;
+
+/** What a finding is, and what else it may be. */
+function readingsOf({ entity, score, alternatives = [] }: Finding): readonly EntityScore[] {
+  return [{ entity, score }, ...alternatives.map((other) => ({ entity: other.entity, score: score * other.probability }))];
+}
+
 /** A finding that may be what a span says as well. */
-function alsoReadAs(finding: Finding, { entity, score }: EntitySpan): Finding {
-  if (entity === finding.entity) return finding;
+function alsoReadAs(finding: Finding, { entity, score }: EntityScore): Finding {
+  if (
+    entity === finding.entity ||
+    finding.alternatives?.some((other) => other.entity === entity && other.probability >= COUNTS_FROM) === true
+  )
+    return finding;
   const { probability = 1, alternatives = [] } = finding;
   const likely = score / (score + finding.score);
   const left = (before: number): number => {
