@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Logger } from "@seneschal/adapters/logging";
 import { type Repeat, repeatByTimer, type Stoppable } from "./repeat.ts";
 
@@ -42,9 +43,11 @@ export function openBackground(log: Pick<Logger, "error" | "info">, watch: Backg
     log.info({ step: name }, "background work goes on");
     watch.backgroundFailing(name, false);
   };
+  // Nothing is of the request that made it due: that has its answer, and its trace has ended.
+  const outside = AsyncLocalStorage.snapshot();
   const step: Background["step"] = async (name, work) => {
     try {
-      const result = await work();
+      const result = await outside(work);
       succeeded(name);
       return result;
     } catch (error) {

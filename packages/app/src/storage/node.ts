@@ -411,7 +411,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     }),
     setSecureContext: peers.setSecureContext,
     async rotateKeys(actor) {
-      const epoch = await keys.rotate();
+      const epoch = await keys.rotate(actor);
       await cluster.propose({ kind: "key.rotate", epoch }, actor);
       return epoch;
     },

@@ -11,7 +11,16 @@ import type { PortableKeys } from "@seneschal/adapters/vault";
 import { openSignedPost } from "@seneschal/adapters/webhook";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
-import type { Durability, NfsServer, S3Server, S3Settings, ServeGrpc, ServeNfs, ServeS3 } from "@seneschal/core/storage";
+import {
+  type Durability,
+  type NfsServer,
+  type S3Server,
+  type S3Settings,
+  type ServeGrpc,
+  type ServeNfs,
+  type ServeS3,
+  storageError,
+} from "@seneschal/core/storage";
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import {
@@ -235,7 +244,13 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       endpoints(storageContract, { ...statusHandlers, ...operationHandlers, ...dashboardHandlers }, admin, hooks),
     checks: [
       databaseCheck(parts.store),
-      { name: "key_manager", check: async () => node.keys.forWrite(), required: false },
+      {
+        name: "key_manager",
+        check: async () => {
+          if (!(await node.keys.probe())) throw storageError("KeyManagerUnavailable", "the key manager does not answer");
+        },
+        required: false,
+      },
       {
         name: "devices",
         check: async () => Promise.all(node.devices.ids().map((id) => node.devices.measure(id))),

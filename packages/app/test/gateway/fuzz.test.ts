@@ -2,9 +2,9 @@ import { gatewayContract } from "@seneschal/contract/gateway";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { sampleOf } from "../platform/sample-of.ts";
 import { registered } from "./registered.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
-import { sampleOf } from "./sample-of.ts";
 import { makeTargets, pathOf, type Targets } from "./samples.ts";
 
 interface AnyRoute {

@@ -1,7 +1,7 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
 import type * as z from "zod";
+import { sampleOf } from "../platform/sample-of.ts";
 import type { Answer, Caller } from "./rig.ts";
-import { sampleOf } from "./sample-of.ts";
 import { pathOf, type Targets } from "./samples.ts";
 
 interface AnyRoute {

@@ -2,9 +2,9 @@ import type { Contract, Route } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { wholeSampleOf } from "../platform/sample-of.ts";
 import { type Entities, entitiesOf, entityOf } from "./entities.ts";
 import { openWatchedPair, type Side } from "./federated.ts";
-import { wholeSampleOf } from "./sample-of.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { expect, it } from "vitest";
 import { longestTexts } from "../platform/longest-texts.ts";
+import { sampleOf } from "../platform/sample-of.ts";
 import { openRig } from "./rig.ts";
-import { sampleOf } from "./sample-of.ts";
 import { makeTargets, pathOf } from "./samples.ts";
 
 it("a text as long as the contract allows is taken or refused by name on every route, whatever its bytes", async () => {

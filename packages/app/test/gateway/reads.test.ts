@@ -1,11 +1,11 @@
 import type { Contract } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sampleOf } from "../platform/sample-of.ts";
 import { type Entities, entitiesOf, entityOf } from "./entities.ts";
 import { openWatchedPair, type Side } from "./federated.ts";
 import { registered } from "./registered.ts";
 import type { Caller } from "./rig.ts";
-import { sampleOf } from "./sample-of.ts";
 
 const routes = Object.entries(gatewayContract as Contract);
 /** Partners' calls are read and answered by other laws. */
@@ -45,7 +45,7 @@ describe("what reads", () => {
       by: known?.by ?? acme.rig.admin("acme"),
     };
   };
-  // That nothing is written is what its rig watches: watched-requests.ts.
+  // That nothing is written is what its rig watches: gateway-watch.ts.
   it("answers with what it is asked for, and what is shown changes nothing", async () => {
     await aimed("/api/v1/workspaces/:id");
     const answered: string[] = [];

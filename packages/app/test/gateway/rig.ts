@@ -23,9 +23,10 @@ import {
 } from "../../src/gateway/index.ts";
 import { checkHealth, rateLimiter, tokenVerifiers } from "../../src/platform/index.ts";
 import { strictBackground } from "../platform/strict-background.ts";
+import { checkUnsaid } from "../platform/watched-requests.ts";
 import { openTestStore, testServer } from "./backend.ts";
+import { gatewayWatch } from "./gateway-watch.ts";
 import { threads } from "./threads.ts";
-import { watchedEndpoints, watchedStore } from "./watched-requests.ts";
 
 /** What a call came to. */
 export interface Answer {
@@ -78,7 +79,7 @@ export interface RigOptions {
   readonly observe?: Hooks["observe"];
   /** The time at its beginning; now unless said. */
   readonly began?: number;
-  /** Closing it throws when a request that only reads wrote something, or one that changed something did not say so: watched-requests.ts. */
+  /** Closing it throws when a request that only reads wrote something, or one that changed something did not say so: gateway-watch.ts. */
   readonly watched?: true;
   /** Where the audit events go that `settings.audit.archive` lets go. */
   readonly archive?: GatewayOptions["archive"];
@@ -102,7 +103,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     now,
   });
   const gateway: Gateway = await openGateway({
-    store: options.watched ? watchedStore(store) : store,
+    store: options.watched ? gatewayWatch.store(store) : store,
     vault: options.vault ?? (await memoryVault()),
     crypto: nodeCrypto,
     ...threads,
@@ -140,7 +141,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   /** What requests changed without saying so, or while they only read. */
   const unsaid = new Set<string>();
   const server = await testServer()(
-    dispatcher(options.watched ? watchedEndpoints(gateway.endpoints(hooks), unsaid) : gateway.endpoints(hooks), hooks),
+    dispatcher(options.watched ? gatewayWatch.endpoints(gateway.endpoints(hooks), unsaid) : gateway.endpoints(hooks), hooks),
     {
       port: 0,
       tls: { cert: tls.cert, key: tls.key, ca: [tls.clientCa], requestCert: true },
@@ -187,7 +188,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       await server.close();
       await gateway.stop?.();
       if (options.store === undefined) await store.close();
-      if (unsaid.size > 0) throw new Error(`changed without saying so: ${[...unsaid].join("; ")}`);
+      checkUnsaid(unsaid);
       if (undocumented.length > 0) throw new Error(`documents do not name: ${[...new Set(undocumented)].join("; ")}`);
     },
   };

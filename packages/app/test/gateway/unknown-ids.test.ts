@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sampleOf } from "../platform/sample-of.ts";
 import { begin } from "./begin.ts";
 import { guardedRoutes } from "./guarded-routes.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
-import { sampleOf } from "./sample-of.ts";
 import { makeTargets, pathOf, type Targets } from "./samples.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";

@@ -45,6 +45,29 @@ describe("the audit log of governance", () => {
       expect(await log.verify(stream)).toMatchObject({ valid: true, records, missing: 0 });
   });
 
+  test("the newest checkpoints of each log are kept, and vouch for all of it; those of before there was a bound go page by page", async () => {
+    const before = new AuditLog(store, signer);
+    for (let i = 0; i < 80; i++) {
+      await record("a");
+      await before.checkpointAll(NOW);
+    }
+    const log = new AuditLog(store, signer, 3);
+    for (let i = 0; i < 4; i++) {
+      await record("a");
+      if (i % 2 === 0) await record("b");
+      await log.checkpointAll(NOW);
+    }
+    expect([await sizes("a"), await sizes("b")]).toEqual([
+      [82, 83, 84],
+      [1, 2],
+    ]);
+    expect(await log.verify("a")).toMatchObject({ valid: true, records: 84, checkpoints: 3, missing: 0 });
+    expect((await log.consistency("a", 5, 84)).proven?.first_root).toBe((await log.consistency("a", 5, 6)).proven?.first_root);
+    const fresh = new AuditLog(store, signer, 3);
+    await record("a");
+    expect(await fresh.checkpoint("a", NOW)).toMatchObject({ size: 85 });
+  });
+
   test("a log that is followed in between is signed as one that is not", async () => {
     const followed = new AuditLog(store, signer);
     for (let i = 0; i < 5; i++) {

@@ -19,6 +19,8 @@ import {
 } from "../../src/governance/index.ts";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
 import { contractLog } from "../platform/contract-log.ts";
+import { checkUnsaid } from "../platform/watched-requests.ts";
+import { governanceWatch } from "./governance-watch.ts";
 
 export const servers: readonly (readonly [string, Serve])[] = [
   ["express", express],
@@ -93,6 +95,8 @@ export async function startRig(
     classification: { threads: 0, ...(settings["classification"] as object | undefined) },
   });
   const signer = await openCheckpointSigner(checkpointKey, "test");
+  /** What requests changed without saying so, or while they only read. */
+  const unsaid = new Set<string>();
   let governance: Governance | undefined;
   const definition = defineService({
     name: "governance",
@@ -100,8 +104,8 @@ export async function startRig(
     settings: governanceSettings,
     info: governanceInfo,
     async build(own, { random, log, metrics, version, background, health }) {
-      governance = await openGovernance({
-        store,
+      const opened = await openGovernance({
+        store: governanceWatch.store(store),
         policy,
         sql,
         signer,
@@ -117,7 +121,8 @@ export async function startRig(
         ...(recogniser === undefined ? {} : { recogniser }),
         archive,
       });
-      return governance;
+      governance = opened;
+      return { ...opened, endpoints: (hooks) => governanceWatch.endpoints(opened.endpoints(hooks), unsaid) };
     },
   });
   const contract = contractLog();
@@ -151,6 +156,7 @@ export async function startRig(
     archive: async (now) => (await governance?.archiveAudit({ now, few: false })) ?? [],
     async stop() {
       await service.stop();
+      checkUnsaid(unsaid);
       contract.check();
     },
   };

@@ -6,12 +6,17 @@ import { serve as express } from "@seneschal/server-express";
 import { serve as fastify } from "@seneschal/server-fastify";
 import { type RunningService, startService } from "../../src/platform/index.ts";
 import { type SchedulerParts, schedulerService, schedulerSettings } from "../../src/scheduler/index.ts";
+import { openLog } from "../../src/scheduler/storage/open-log.ts";
 import { contractLog } from "../platform/contract-log.ts";
+import { checkUnsaid, watchedLog, watchRequests } from "../platform/watched-requests.ts";
 
 export const servers: readonly (readonly [string, Serve])[] = [
   ["express", express],
   ["fastify", fastify],
 ];
+
+/** Its state is the log's: what is applied is audited by the machine, `route-laws.test.ts` asks for every route. */
+const schedulerWatch = watchRequests({ silent: {}, isRefusal: () => false });
 
 export const NOON = Date.parse("2026-03-01T12:00:00.000Z");
 
@@ -70,7 +75,21 @@ export async function startScheduler(
     storage: { kind: "memory", ...(settings["storage"] as object | undefined) },
   });
   const contract = contractLog();
-  const service = await startService(schedulerService({ repeat: () => ({ stop: async () => undefined }), ...parts }), config, {
+  /** What requests that only read proposed. */
+  const unsaid = new Set<string>();
+  const definition = schedulerService({
+    openLog: async () => watchedLog(await openLog(config.storage)),
+    repeat: () => ({ stop: async () => undefined }),
+    ...parts,
+  });
+  const watched: typeof definition = {
+    ...definition,
+    async build(own, platform) {
+      const built = await definition.build(own, platform);
+      return { ...built, endpoints: (hooks) => schedulerWatch.endpoints(built.endpoints(hooks), unsaid) };
+    },
+  };
+  const service = await startService(watched, config, {
     serve,
     listen: { port: 0 },
     clock,
@@ -123,6 +142,7 @@ export async function startScheduler(
       (await ok(who, "POST", "/api/v1/allocations", { tenant: "physics", entrypoint: "true", ...request })).id as string,
     async stop() {
       await service.stop();
+      checkUnsaid(unsaid);
       contract.check();
     },
   };

@@ -14,7 +14,9 @@ import { serveS3 } from "@seneschal/server-s3";
 import { defineService, type RunningService, startService } from "../../src/platform/index.ts";
 import { openStorage, type Storage, storageSchema, storageSettings } from "../../src/storage/index.ts";
 import { contractLog } from "../platform/contract-log.ts";
+import { checkUnsaid } from "../platform/watched-requests.ts";
 import { switchableVault } from "./rig.ts";
+import { storageWatch } from "./storage-watch.ts";
 
 export const servers: readonly (readonly [string, Serve])[] = [
   ["express", express],
@@ -81,21 +83,24 @@ export async function startStorage(
     rate_limit: { authenticated: { limit: 1_000_000 }, anonymous: { limit: 1_000_000 } },
     ...settings,
   });
+  /** What requests changed without saying so, or while they only read. */
+  const unsaid = new Set<string>();
   let storage: Storage | undefined;
   const definition = defineService({
     name: "storage",
     contract: storageContract,
     settings: storageSettings,
     async build(own, platform) {
-      storage = await openStorage(own, platform, {
-        store,
+      const opened = await openStorage(own, platform, {
+        store: storageWatch.store(store),
         clusterLog: createMemoryLog().open(),
         vault,
         directory,
         serveS3,
         serveGrpc,
       });
-      return storage;
+      storage = opened;
+      return { ...opened, endpoints: (hooks) => storageWatch.endpoints(opened.endpoints(hooks), unsaid) };
     },
   });
   const contract = contractLog();
@@ -132,6 +137,7 @@ export async function startStorage(
     async stop() {
       await service.stop();
       await rm(directory, { recursive: true, force: true });
+      checkUnsaid(unsaid);
       contract.check();
     },
   };

@@ -4,6 +4,7 @@ import { storageSchema } from "../../src/storage/schema.ts";
 import { simulateSmart } from "../../src/storage/watch/simulate-smart.ts";
 import { openCluster } from "./cluster-rig.ts";
 import { type Harness, servers, startStorage } from "./harness.ts";
+import { operator } from "./rig.ts";
 
 let h: Harness;
 
@@ -91,7 +92,7 @@ test("any node takes a simulated reading, the device's own node acts on it, and 
   const rig = await openCluster(["n1", "n2"], { store, plaintext: true, readSmart: simulateSmart(store).read });
   try {
     const states = () => ["n1", "n2"].map((id) => rig.node(id).cluster.state.devices["n2-d0"]?.state);
-    await simulateSmart(store).set("n2-d0", { wearPercent: 91 });
+    await simulateSmart(store).set("n2-d0", { wearPercent: 91 }, operator);
     await rig.node("n1").tick();
     expect(states()).toEqual(["Healthy", "Healthy"]);
     await rig.node("n2").tick();

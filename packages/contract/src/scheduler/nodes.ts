@@ -15,6 +15,8 @@ const node = z
     cpu_cores: z.number(),
     memory_gb: z.number(),
     agent_address: z.string().nullable(),
+    /** The fingerprint of its software that its agent declared. */
+    conformance: z.string().nullable(),
     energy_price: z.number().nullable(),
     datasets: z.array(z.string()),
     last_heartbeat: time.nullable(),

@@ -11,7 +11,7 @@ import {
   signNote,
 } from "@seneschal/crypto/merkle";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
-import type { AuditDraft, AuditNumber, DocumentStore } from "@seneschal/kernel/ports";
+import type { AuditDraft, AuditNumber, Del, DocumentStore } from "@seneschal/kernel/ports";
 import {
   type ArchivedLog,
   type ArchivedPart,
@@ -50,6 +50,9 @@ import { type AuditVerdict, type LogClaim, verifyLog } from "./verify-log.ts";
 /** Other processes sign too; each round leaves less to be done. */
 const TRIES = 5;
 
+/** Checkpoints that are kept of each log: the newest counts whatever the others do, they only say where a log stopped being what it was. */
+const CHECKPOINTS_KEPT = 1000;
+
 /** Who signs the checkpoints. */
 export interface CheckpointSigner {
   readonly key: NoteKey;
@@ -64,6 +67,7 @@ export interface CheckpointSigner {
 export class AuditLog {
   readonly #store: DocumentStore;
   readonly #signer: CheckpointSigner;
+  readonly #kept: number;
   /** The right edge of each stream's tree, where the newest records go. */
   readonly #edges = new Map<string, CompactRange>();
   /** Streams with records that no checkpoint counts. */
@@ -77,9 +81,11 @@ export class AuditLog {
   #last: Promise<unknown> = Promise.resolve();
   #doubted = false;
 
-  constructor(store: DocumentStore, signer: CheckpointSigner) {
+  /** `kept`: checkpoints of each log; the oldest beyond them go with the commit of a new one. */
+  constructor(store: DocumentStore, signer: CheckpointSigner, kept = CHECKPOINTS_KEPT) {
     this.#store = store;
     this.#signer = signer;
+    this.#kept = kept;
   }
 
   get verifierKey(): string {
@@ -334,10 +340,19 @@ export class AuditLog {
         doc: doc as unknown as JsonObject,
         ifVersion: 0,
       }));
-      if (puts.length === 0 || (await this.#store.commit({ commitId: randomUUID(), puts })).ok) break;
+      const dels = (await Promise.all(docs.map(({ stream }) => this.#tooMany(stream)))).flat();
+      if (puts.length === 0 || (await this.#store.commit({ commitId: randomUUID(), puts, dels })).ok) break;
       if (tries === TRIES) throw lostRace();
     }
     for (const { stream, size } of states) if (this.#edges.get(stream)?.size === size) this.#unsigned.delete(stream);
+  }
+
+  /** The oldest checkpoints of a log that one more is too many for; a log of before there was a bound loses them page by page. */
+  async #tooMany(stream: string): Promise<readonly Del[]> {
+    const over = (await this.#store.count("audit_checkpoints", "by_size", [stream])) + 1 - this.#kept;
+    if (over <= 0) return [];
+    const { items } = await this.#store.list("audit_checkpoints", "by_size", [stream], { limit: Math.min(over, PAGE) });
+    return items.map(({ id }) => ({ coll: "audit_checkpoints", id }));
   }
 
   async #signed(state: TreeState, previous: CheckpointDoc | undefined, now: number): Promise<CheckpointDoc> {

@@ -28,6 +28,7 @@ export function nodeView(state: QuotaState, principal: Principal, node: ComputeN
     cpu_cores: node.cpuCores,
     memory_gb: node.memoryGb,
     agent_address: node.agentAddress,
+    conformance: node.conformance,
     energy_price: node.energyPrice,
     datasets: [...node.datasets],
     last_heartbeat: isoOrNull(node.lastHeartbeat),

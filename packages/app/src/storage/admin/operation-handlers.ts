@@ -126,17 +126,17 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
   removeDevice: (services, input) =>
     audited(services, "remove_device", input, async (actor) => {
       await services.node.removeDevice(input.params.device_id, actor);
-      await services.simulation?.set(input.params.device_id, undefined);
+      await services.simulation?.set(input.params.device_id, undefined, actor);
       return done(`device ${input.params.device_id} is forgotten`);
     }),
   simulateSmart: (services, input) =>
-    audited(services, "simulate_smart", input, async () => {
+    audited(services, "simulate_smart", input, async (actor) => {
       const { simulation, node } = services;
       if (simulation === undefined)
         throw new CodedError("forbidden", "SMART readings are not simulated here: storage.test_knobs is off");
       const { device_id } = await deviceOf(node, input.params.device_id);
       const simulated = Object.values(input.body).some((value) => value !== undefined) ? input.body : null;
-      await simulation.set(device_id, simulated === null ? undefined : smartReadingOf(simulated));
+      await simulation.set(device_id, simulated === null ? undefined : smartReadingOf(simulated), actor);
       const message = simulated === null ? "SMART reading no longer simulated" : "SMART reading simulated";
       node.context.emit("warning", "device", message, { device: device_id });
       return { ...done(`device ${device_id}: ${message}, from its next round on`), device_id, simulated };

@@ -2,7 +2,7 @@ import { storageError } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
-import { commit, type StorageContext } from "../context.ts";
+import { type Actor, commit, nodeActor, type StorageContext } from "../context.ts";
 import { within } from "../within.ts";
 
 /** A master key of one epoch. Never logged, never stored but sealed by the vault. */
@@ -23,7 +23,7 @@ export interface KeyManager {
   /** Throws `KeyManagerUnavailable` when the epoch is not cached and the vault is away. */
   forRead(epoch: number): Promise<MasterKey>;
   /** Makes the next epoch; old ones stay readable. */
-  rotate(): Promise<number>;
+  rotate(actor: Actor): Promise<number>;
   /** Has the vault open the newest master key, and compares; emits an event when the answer changed. */
   probe(): Promise<boolean>;
   /** Epochs that serve reads without the vault. */
@@ -124,14 +124,18 @@ export function createKeyManager(context: StorageContext, vault: Vault, clusterE
     return (page.items[0]?.doc["epoch"] as number | undefined) ?? 0;
   };
 
-  const create = async (epoch: number): Promise<number> => {
+  const create = async (epoch: number, actor: Actor): Promise<number> => {
     await ask(async () => {
       if ((await vault.keyInfo(keyName)) === undefined) await vault.createKey(keyName);
     });
     const bytes = context.random(32);
     const sealed = await ask(() => vault.encrypt(keyName, bytes, aad(epoch)));
     const doc = { epoch, sealed, created_at: context.clock.now() };
-    const result = await commit(context.store, { puts: [{ coll: "storage_masters", id: String(epoch), doc, ifVersion: 0 }] });
+    const event = { action: "master_key.create", epoch, actor: actor.id, source: actor.source };
+    const result = await commit(context.store, {
+      puts: [{ coll: "storage_masters", id: String(epoch), doc, ifVersion: 0 }],
+      audit: [{ stream: "storage", event }],
+    });
     // Another node made this epoch first: its key is the one.
     if (result.ok) cache.set(epoch, { sealed, bytes });
     return epoch;
@@ -145,14 +149,14 @@ export function createKeyManager(context: StorageContext, vault: Vault, clusterE
       if (context.clock.now() - lastContact >= freshMs && !(await probe()))
         throw storageError("KeyManagerUnavailable", "the key manager does not answer");
       newest = Math.max(newest, clusterEpoch());
-      if (newest === 0) newest = (await latest()) || (await create(1));
+      if (newest === 0) newest = (await latest()) || (await create(1, nodeActor));
       return { epoch: newest, bytes: await load(newest) };
     },
     async forRead(epoch) {
       return { epoch, bytes: await load(epoch) };
     },
-    async rotate() {
-      newest = await create((await latest()) + 1);
+    async rotate(actor) {
+      newest = await create((await latest()) + 1, actor);
       context.metrics.keyRotations.inc();
       return newest;
     },
