@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { listVersions } from "../../src/storage/objects/list-keys.ts";
@@ -284,6 +285,44 @@ test("more than may wait in memory is made durable at once", async () => {
   expect(committed).toContain("FILE_SYNC");
   okOf(await files.commit(handle));
   expect((await nfs.get("f")).length).toBe(5 * (4 << 20) + (1 << 20));
+});
+
+test("a hole costs one chunk, however large it is: its pages are references, and go with the file", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const { rig } = nfs;
+  const handle = Buffer.from(await files.create("f"));
+  const resize = (size: number) =>
+    files.client.call("SETATTR", { handle, attributes: { ...nothing, size: BigInt(size) }, guard: undefined });
+  const chunkWrites = async () => (await rig.node.metrics.chunkWrites.get()).values.reduce((sum, { value }) => sum + value, 0);
+  /** References as they are counted, and as there are. */
+  const references = async () => {
+    const { body } = await headObject(rig.node.objects, "alpha", "bucket", "f");
+    const there = new Map<string, number>();
+    if (body.kind === "chunks") for (const { id } of body.chunks) there.set(id, (there.get(id) ?? 0) + 1);
+    const { chunks } = await chunkPage(rig.store, undefined, 100);
+    const counted = chunks.map(({ id, doc }): [string, number] => [id, doc.refs]);
+    return { counted: counted.sort(), there: [...there].sort() };
+  };
+  const page = 4 << 20;
+  expect(await files.status(resize(300 * page + 5))).toBe("OK");
+  expect(await chunkWrites()).toBeLessThanOrEqual(2);
+  let { counted, there } = await references();
+  expect(counted).toEqual(there);
+  okOf(await files.write(handle, 150 * page + 7, Buffer.from("here")));
+  okOf(await files.commit(handle));
+  expect((await files.read("f", 150 * page + 5, 8)).data).toEqual(Buffer.from("\0\0here\0\0"));
+  expect(await files.status(resize(500 * page))).toBe("OK");
+  expect(await chunkWrites()).toBeLessThanOrEqual(6);
+  await collectGarbage(rig.node.parts);
+  ({ counted, there } = await references());
+  expect(counted).toEqual(there);
+  expect((await files.read("f", 150 * page + 5, 8)).data).toEqual(Buffer.from("\0\0here\0\0"));
+  expect((await files.read("f", 500 * page - 3, 8)).data).toEqual(Buffer.alloc(3));
+  expect(await files.remove("f")).toBe("OK");
+  rig.clock.advance(2 * 86_400_000);
+  await collectGarbage(rig.node.parts);
+  expect((await chunkPage(rig.store, undefined, 1)).chunks).toEqual([]);
 });
 
 test("a name on which keys are built is checked as POSIX has it", async () => {

@@ -141,6 +141,9 @@ async function storePages(
   const reused = new Map<string, number>();
   const used: StagedChunk[] = [];
   const fresh: StagedChunk[] = [];
+  /** A page that nobody wrote, and how many more are as it is: a hole is stored once, however large it is. */
+  let hole: StagedChunk | undefined;
+  let holes = 0;
   try {
     for (let page = 0; page * pageBytes < size; page++) {
       const [start, end] = [page * pageBytes, Math.min(size, (page + 1) * pageBytes)];
@@ -159,12 +162,19 @@ async function storePages(
         refs.push(staged.ref);
         continue;
       }
+      const unwritten = !touched && staged === undefined && start >= kept && end - start === pageBytes;
+      if (unwritten && hole !== undefined) {
+        refs.push(hole.ref);
+        holes += 1;
+        continue;
+      }
       const release = await memory.take(end - start);
       try {
         const bytes = await readChanged(services, content, base, changes, start, end, kept);
         const stored = await stageChunk(services, tenant, bytes);
         fresh.push(stored);
         refs.push(stored.ref);
+        if (unwritten) hole = stored;
       } finally {
         release();
       }
@@ -180,10 +190,11 @@ async function storePages(
           // The tenant's key stands: what is sealed for nobody says so.
           const { check } = await chunks.sealInline(tenant, new Uint8Array(0));
           const { puts, counts } = keepChunks(draft.puts ?? [], base, reused);
+          const more = hole === undefined ? counts : new Map(counts).set(hole.ref.id, (counts.get(hole.ref.id) ?? 0) + holes);
           const dels = [...used, ...fresh].map(({ id, version }) => ({ coll: "storage_staged", id, ifVersion: version }));
           const result = await commitObjects(context.store, {
             ...draft,
-            puts: [...puts, ...(await referencePuts(services, counts))],
+            puts: [...puts, ...(await referencePuts(services, more))],
             dels: [...(draft.dels ?? []), ...dels],
             checks: [...(draft.checks ?? []), check],
           });
