@@ -1,5 +1,5 @@
 /** Packs every package, runs publint and attw (ESM only) on it, and publishes it to nobody. Needs `npm run build` first. */
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 
@@ -8,8 +8,15 @@ interface Manifest {
   readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
 
+// Two at a time, and of one package one after the other: packing writes into its folder.
+const folders = readdirSync("packages").sort();
 let failed = 0;
-for (const folder of readdirSync("packages").sort()) {
+await Promise.all([check(), check()]);
+process.exitCode = failed > 0 ? 1 : 0;
+
+async function check(): Promise<void> {
+  const folder = folders.shift();
+  if (folder === undefined) return;
   const cwd = `packages/${folder}`;
   const manifest = JSON.parse(readFileSync(`${cwd}/package.json`, "utf8")) as Manifest;
   const missing = Object.values(manifest.exports ?? {})
@@ -17,23 +24,24 @@ for (const folder of readdirSync("packages").sort()) {
     .filter((file) => !existsSync(`${cwd}/${file}`));
   for (const file of missing) console.error(`${manifest.name}: exports names ${file}, which does not exist`);
 
-  const publint = run(cwd, "publint", ["--strict"]);
+  const publint = await run(cwd, "publint", ["--strict"]);
   // A package whose entries are all commands has no types to check.
   const attw =
-    manifest.exports === undefined
-      ? true
-      : run(cwd, "attw", ["--pack", ".", "--profile", "esm-only", "--no-emoji", "-f", "ascii"]);
-  const published = run(cwd, "npm", ["publish", "--dry-run"]);
+    manifest.exports === undefined ||
+    (await run(cwd, "attw", ["--pack", ".", "--profile", "esm-only", "--no-emoji", "-f", "ascii"]));
+  const published = await run(cwd, "npm", ["publish", "--dry-run"]);
   const ok = missing.length === 0 && publint && attw && published;
   console.log(`${ok ? "ok  " : "BAD "} ${manifest.name}`);
   if (!ok) failed++;
+  await check();
 }
-process.exitCode = failed > 0 ? 1 : 0;
 
-function run(cwd: string, command: string, args: readonly string[]): boolean {
+function run(cwd: string, command: string, args: readonly string[]): Promise<boolean> {
   const path = `${resolve("node_modules/.bin")}${delimiter}${process.env["PATH"]}`;
-  const result = spawnSync(command, args, { cwd, encoding: "utf8", env: { ...process.env, PATH: path } });
-  if (result.status === 0) return true;
-  console.error(result.stdout, result.stderr);
-  return false;
+  return new Promise((settle) => {
+    execFile(command, args, { cwd, env: { ...process.env, PATH: path }, maxBuffer: 1 << 28 }, (error, stdout, stderr) => {
+      if (error !== null) console.error(stdout, stderr);
+      settle(error === null);
+    });
+  });
 }
