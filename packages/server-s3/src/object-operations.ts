@@ -54,6 +54,9 @@ function overridesOf({ query }: S3Call): Readonly<Record<string, string>> {
   return overrides;
 }
 
+/** What a 304 tells (RFC 9110, 15.4.5). Clients take what else it said, a checksum above all, for that of a body which is not there. */
+const cached = ["etag", "last-modified", "cache-control", "expires", "x-amz-version-id"];
+
 export async function getObject(call: S3Call): Promise<S3Reply> {
   const asked = call.query.get("partNumber");
   if (asked !== undefined) partNumberOf(asked);
@@ -72,7 +75,10 @@ export async function getObject(call: S3Call): Promise<S3Reply> {
   };
   const judged = judgeRead(object, conditionsOf(call.headers));
   if (judged === "failed") throw s3Error("PreconditionFailed", "the object is not the one asked for");
-  if (judged === "not_modified") return { status: 304, headers };
+  if (judged === "not_modified") {
+    const still = Object.entries(headers).filter(([name]) => cached.includes(name));
+    return { status: 304, headers: Object.fromEntries(still) };
+  }
   Object.assign(headers, overrides);
   const part = partRange(call, object);
   if (part?.count !== undefined) headers["x-amz-mp-parts-count"] = String(part.count);
