@@ -17,6 +17,9 @@ const PROGRAMS = readdirSync("examples").filter((file) => file.endsWith(".ts"));
 /** What doc comments and pages show beside those. */
 const SHOWN = [...commentPrograms(), ...pages.flatMap((page) => pageProgram(page) ?? [])];
 
+/** How long a program may take; on a crowded machine some take a minute. */
+const RUN_MS = 300_000;
+
 const TYPES = ["@types/node", "@types/express"];
 
 /** What runs in a page as it does in Node: every pure entry is in the bundle. */
@@ -69,8 +72,9 @@ export async function checkStranger(folder: string): Promise<readonly string[]> 
       await work();
       console.log(`     ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
     } catch (error) {
-      const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-      problems.push(`${name}: ${error instanceof Error ? error.message : error}\n${stdout}${stderr}`);
+      const { stdout = "", stderr = "", killed } = error as { stdout?: string; stderr?: string; killed?: boolean };
+      const late = killed === true ? ` (ended behind ${RUN_MS / 1000} s)` : "";
+      problems.push(`${name}: ${error instanceof Error ? error.message : error}${late}\n${stdout}${stderr}`);
     }
   };
   await step(`${entries.length} entries by import and by require`, () => bothWays(folder, entries));
@@ -204,4 +208,4 @@ function importedByPrograms(): readonly string[] {
 }
 
 const run = async (cwd: string, args: readonly string[]): Promise<void> =>
-  void (await promisify(execFile)(process.execPath, [...args], { cwd, timeout: 120_000, maxBuffer: 2 ** 24 }));
+  void (await promisify(execFile)(process.execPath, [...args], { cwd, timeout: RUN_MS, maxBuffer: 2 ** 24 }));

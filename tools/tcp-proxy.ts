@@ -12,6 +12,10 @@ export interface TcpProxy {
   readonly port: number;
   /** Leads new connections there from now on; those that are open are cut. */
   aim(target: ProxyTarget): void;
+  /** Leads new connections there from now on, as a name does that was given another address; those that are open stay. */
+  lead(target: ProxyTarget): void;
+  /** From now on bytes arrive so many milliseconds after they were sent, in both directions: another site. */
+  lag(milliseconds: number): void;
   /** Cuts every connection now; new ones are accepted. */
   cut(): void;
   /** Swallows all bytes in both directions, without closing anything, until `heal`. */
@@ -30,6 +34,11 @@ export interface TcpProxy {
 export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let target = first;
+  let late = 0;
+  const later = (arrive: () => void): void => {
+    if (late === 0) arrive();
+    else setTimeout(arrive, late);
+  };
   let mode: "open" | "stalled" | "no replies" | "closed" = "open";
   let losing: { readonly request: string; readonly answer: string; skip: number; readonly lost: () => void } | undefined;
   const server: Server = createServer((near) => {
@@ -47,8 +56,10 @@ export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Pr
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
-        near.destroy();
-        far.destroy();
+        later(() => {
+          near.destroy();
+          far.destroy();
+        });
       });
     }
     near.on("data", (bytes) => {
@@ -56,7 +67,7 @@ export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Pr
         if (losing.skip === 0) replies = "";
         losing.skip -= 1;
       }
-      if (mode !== "stalled") far.write(bytes);
+      if (mode !== "stalled") later(() => far.write(bytes));
     });
     far.on("data", (bytes) => {
       if (losing !== undefined && replies !== undefined) {
@@ -67,7 +78,7 @@ export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Pr
         mode = "closed";
         cut();
         lost();
-      } else if (mode === "open") near.write(bytes);
+      } else if (mode === "open") later(() => near.write(bytes));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -79,6 +90,12 @@ export async function startTcpProxy(first?: ProxyTarget, host = "127.0.0.1"): Pr
     aim: (next) => {
       target = next;
       cut();
+    },
+    lead: (next) => {
+      target = next;
+    },
+    lag: (milliseconds) => {
+      late = milliseconds;
     },
     cut,
     stall: () => {

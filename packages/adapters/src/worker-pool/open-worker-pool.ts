@@ -136,6 +136,16 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
   const failure = (code: WorkerPoolErrorCode, message: string, cause?: unknown): CodedError<WorkerPoolErrorCode> =>
     new CodedError(code, message, code === "service_unavailable" ? { retry_after: Math.ceil(deadline / 1000) } : {}, cause);
 
+  /** What waits keeps the process, as what is in hand does. */
+  const hold = (): void => {
+    looking ??= setInterval(look, LOOK);
+    looking.ref();
+  };
+  const putBack = (task: Task): void => {
+    queues.putBack(task);
+    hold();
+  };
+
   const start = (): Thread => {
     const shared = new Int32Array(new SharedArrayBuffer(8));
     const workerData: WorkerStart = { settings, shared };
@@ -198,7 +208,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     if (!thread.ready && !closed) unstarted(thread.cause);
     for (const task of tasks.reverse()) {
       if (closed || !thread.ready) task.reject(failure("worker_failed", `${name} failed`, closed ? "closed" : thread.cause));
-      else if (task.number !== guilty && task.sent < MOST_SENDS) queues.putBack(task);
+      else if (task.number !== guilty && task.sent < MOST_SENDS) putBack(task);
       else if (thread.late) {
         counts.deadlines++;
         task.reject(failure("deadline_exceeded", `${name} took longer than ${deadline} ms`));
@@ -278,7 +288,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
     thread.messages = thread.inHand.map((task) => task.number);
     for (const task of others.reverse()) {
       task.sent--;
-      queues.putBack(task);
+      putBack(task);
     }
   };
 
@@ -324,9 +334,7 @@ export function openWorkerPool<Input, Output>(options: WorkerPoolOptions): Worke
       return new Promise<Output>((resolve, reject) => {
         number = number === LARGEST ? 1 : number + 1;
         queues.add({ number, owner, input, resolve, reject, sent: 0 });
-        // What waits keeps the process, as what is in hand does.
-        looking ??= setInterval(look, LOOK);
-        looking.ref();
+        hold();
         if (due) return;
         due = true;
         // What comes in one turn of the event loop goes as one message.

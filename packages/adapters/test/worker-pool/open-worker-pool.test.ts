@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { threadId } from "node:worker_threads";
 import { afterEach, describe, expect, test } from "vitest";
+import { sourceCommand } from "../../../../tools/source-options.ts";
 import { openWorkerPool, type WorkerPoolOptions } from "../../src/worker-pool/index.ts";
 import type { TestTask } from "./test-worker.ts";
 
@@ -152,6 +155,11 @@ describe("a worker pool", () => {
     await Promise.all([under, waits]);
     await expect(pool.run({ say: "x" }, "a")).rejects.toMatchObject({ code: "worker_failed" });
   });
+});
+
+test("a process lasts until what waits is answered, whatever became of the thread that had it, and no longer", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, sourceCommand(new URL("./unheld-process.ts", import.meta.url)));
+  expect(stdout.trim().split("\n")).toEqual(["deadline_exceeded > behind > last", "worker_failed > behind > last"]);
 });
 
 test("a worker that cannot be started costs what was asked of it, not the process", async () => {

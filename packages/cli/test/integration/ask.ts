@@ -30,7 +30,7 @@ export function ask(
         response.on("end", () => resolve({ status: response.statusCode ?? 0, body })).on("error", reject);
       },
     );
-    call.on("error", reject).setTimeout(30_000, () => call.destroy(new Error("no answer in half a minute")));
+    call.on("error", reject).setTimeout(120_000, () => call.destroy(new Error("no answer in two minutes")));
     call.end(key === undefined ? undefined : JSON.stringify({ name: key }));
   });
 }

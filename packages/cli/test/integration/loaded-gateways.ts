@@ -166,7 +166,14 @@ export async function startLoadedGateways(checkout?: string): Promise<LoadedGate
       },
       async more() {
         const [reached, bad] = [sealed, wrong.length];
-        await vi.waitUntil(() => sealed > reached + 5 || wrong.length > bad + 5, WAIT);
+        await vi
+          .waitUntil(() => sealed > reached + 5 || wrong.length > bad + 5, WAIT)
+          .catch(() => {
+            const lost = unanswered.map((why) => why.slice(-3));
+            throw new Error(
+              `no more came back: ${sealed - reached} ${JSON.stringify([Object.fromEntries(counts), wrong, lost])}`,
+            );
+          });
       },
       async end() {
         over = true;
