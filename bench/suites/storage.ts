@@ -69,14 +69,13 @@ async function openNode(directory: string) {
   const unseal = { kind: "key", key: systemRandom(32) } as const;
   const vault = await openEmbeddedVault({ store, crypto: nodeCrypto, random: systemRandom, clock: systemClock, unseal });
   const capacityBytes = 8 * 2 ** 30;
-  const devices = await Promise.all(
-    Array.from({ length: 6 }, async (_, i) => ({
-      device: await openDirectoryDevice({ id: `d${i}`, directory: join(directory, `d${i}`), capacityBytes }),
-      pool: "fast",
-      class: "ssd" as const,
-      capacityBytes,
-    })),
-  );
+  const devices = Array.from({ length: 6 }, (_, i) => ({
+    id: `d${i}`,
+    open: (known: boolean) => openDirectoryDevice({ id: `d${i}`, directory: join(directory, `d${i}`), capacityBytes, known }),
+    pool: "fast",
+    class: "ssd" as const,
+    capacityBytes,
+  }));
   const log = openLogger({ level: "silent" });
   const node = await openStorageNode({
     nodeId: "bench",

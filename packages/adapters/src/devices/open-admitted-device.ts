@@ -57,8 +57,7 @@ export async function openAdmittedDevice(options: AdmittedDevice): Promise<BlobD
     if (isCoded(error)) throw error;
     throw unavailable(`device ${id} does not open`, error);
   }
-  if (known && found === undefined) throw unavailable(`device ${id} is no longer at ${directory}`);
-  return openDirectoryDevice({ id, directory: real, capacityBytes });
+  return openDirectoryDevice({ id, directory: real, capacityBytes, known });
 }
 
 function isBelow(root: string, path: string): boolean {

@@ -20,15 +20,18 @@ export async function openDirectoryDevice(options: {
   readonly id: string;
   readonly directory: string;
   readonly capacityBytes: number;
+  /** It was this device before, and must still be: an empty directory, such as that of a disk which is not mounted, is refused. */
+  readonly known?: boolean;
 }): Promise<BlobDevice> {
-  checkOptions("options", options, { id: "string", directory: "string", capacityBytes: "number" });
-  const { id, directory, capacityBytes } = options;
+  checkOptions("options", options, { id: "string", directory: "string", capacityBytes: "number", known: "boolean?" });
+  const { id, directory, capacityBytes, known = false } = options;
   const segments = join(directory, "segments");
   const superblock: Superblock = { format: "seneschal-device/2", id, capacity_bytes: capacityBytes };
   let log: ExtentLog;
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    if (!known) await mkdir(directory, { recursive: true, mode: 0o700 });
     const found = await readSuperblock(directory);
+    if (known && found === undefined) throw failure("device_unavailable", `device ${id} is no longer at ${directory}`);
     if (found !== undefined && found !== "damaged" && found.id !== id)
       throw failure("device_mismatch", `${directory} belongs to device ${found.id}, not ${id}`);
     if (found !== undefined && found !== "damaged" && found.format !== superblock.format)

@@ -46,6 +46,7 @@ export async function checkConfig(config: ProcessConfig, options: CheckOptions):
     checkPlaces(config),
     checkPolicies(config),
     checkTiers(config),
+    checkPools(config),
     ...(reach
       ? [
           ...partiesOf(config).map(checkReach),
@@ -210,6 +211,19 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
     );
   }
   return found;
+}
+
+/** Pools of a node alone that could take no chunk; in a cluster other nodes bring devices too. */
+async function checkPools({ services, storage }: ProcessConfig): Promise<readonly Finding[]> {
+  if (!services.includes("storage") || storage.cluster.kind === "etcd" || storage.devices.length === 0) return [];
+  const { shortPools } = await import("../storage/pool-settings.ts");
+  return shortPools(storage).map(({ index, found, needed }) =>
+    warning(
+      `storage.pools.${index}`,
+      `a chunk needs ${needed} devices, the pool has ${found}: it takes no object that is larger than what metadata keep`,
+      "add devices, or give the pool a durability that fits, such as {copies: 2} or {data: 2, parity: 1}",
+    ),
+  );
 }
 
 /** The archive of audit events is tried as it will be used. */

@@ -204,9 +204,19 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     },
   });
   const up = peers.reachable;
-  await joinCluster(options, cluster, devices);
   const local = createLocalDevices(context, cluster, devices, options.openDevice);
-  await local.reopen();
+  const closeAll = async (): Promise<void> => {
+    for (const id of devices.ids()) await devices.get(id)?.close();
+    peers.close();
+    await cluster.close();
+  };
+  try {
+    await joinCluster(options, cluster, devices);
+    await local.reopen();
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
 
   const keys = createKeyManager(context, options.vault, () => cluster.state.keyEpoch);
   const tenants = createTenantKeys(context, {
@@ -437,9 +447,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       await replication.stop();
       await jobs.stop();
       await shards.save().catch(() => undefined);
-      for (const id of devices.ids()) await devices.get(id)?.close();
-      peers.close();
-      await cluster.close();
+      await closeAll();
     },
   };
 }

@@ -12,7 +12,6 @@ import { openSignedPost } from "@seneschal/adapters/webhook";
 import { endpoints } from "@seneschal/contract";
 import { storageContract, storageHttpErrors } from "@seneschal/contract/storage";
 import {
-  type Durability,
   type NfsServer,
   type S3Server,
   type S3Settings,
@@ -21,7 +20,7 @@ import {
   type ServeS3,
   storageError,
 } from "@seneschal/core/storage";
-import { CodedError, checkArgument } from "@seneschal/kernel";
+import { CodedError, checkArgument, isCoded } from "@seneschal/kernel";
 import type { DocumentStore, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import {
   type BuiltService,
@@ -49,6 +48,7 @@ import { openBackups } from "./jobs/open-backups.ts";
 import { createCredentials } from "./keys/credentials.ts";
 import { openStorageNode, type StorageNode } from "./node.ts";
 import { openS3 } from "./open-s3.ts";
+import { durabilityOf } from "./pool-settings.ts";
 import type { BucketDestination } from "./replicate/open-replication.ts";
 import type { StorageConfig } from "./settings.ts";
 import { shardStore } from "./shard-store.ts";
@@ -97,7 +97,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   // With etcd, PostgreSQL and devices elsewhere nothing else makes it; how full its disk is counts all the same.
   await makeDirectory(parts.directory);
   const list = deviceList(config, nodeId, parts.directory);
-  const devices = await openDevices(config, list);
+  const devices = localDevices(config, list);
   const directories = new Map(list.map((d) => [d.id, d.directory]));
   let roots = config.device_roots;
   /** What is no device's. */
@@ -318,12 +318,6 @@ async function announce({ cluster, context }: StorageNode, data: string, peers: 
   await cluster.propose({ kind: "node.join", node: { id, address, dataAddress, peerAddress } }, nodeActor);
 }
 
-function durabilityOf(setting: NonNullable<StorageConfig["pools"][number]["durability"]>): Durability {
-  return "copies" in setting
-    ? { kind: "replication", copies: setting.copies }
-    : { kind: "ec", data: setting.data, parity: setting.parity };
-}
-
 /** The configured devices, or six directories of 1 GiB in the first pool. */
 function deviceList(config: StorageConfig, nodeId: string, directory: string): StorageConfig["devices"] {
   if (config.devices.length > 0) return config.devices;
@@ -337,14 +331,32 @@ function deviceList(config: StorageConfig, nodeId: string, directory: string): S
   }));
 }
 
-async function openDevices(config: StorageConfig, list: StorageConfig["devices"]): Promise<readonly LocalDevice[]> {
-  return Promise.all(
-    list.map(async ({ id, pool, directory: at, capacity_bytes }) => ({
-      device: await openDirectoryDevice({ id, directory: at, capacityBytes: capacity_bytes }),
-      pool,
-      class: config.pools.find((p) => p.id === pool)?.class ?? "custom",
-      capacityBytes: capacity_bytes,
-    })),
+/** The devices of the settings, to be opened once it is known which of them the cluster has. */
+function localDevices(config: StorageConfig, list: StorageConfig["devices"]): readonly LocalDevice[] {
+  return list.map(({ id, pool, directory, capacity_bytes: capacityBytes }, i) => ({
+    id,
+    open: (known) =>
+      openDirectoryDevice({ id, directory, capacityBytes, known }).catch((error: unknown) => {
+        throw isCoded(error) ? unusable(error, config.devices.length > 0 ? `storage.devices.${i}.directory` : "data_dir") : error;
+      }),
+    pool,
+    class: config.pools.find((p) => p.id === pool)?.class ?? "custom",
+    capacityBytes,
+  }));
+}
+
+/** Why the directory of a device cannot be used, by the name of its setting, and what to do. */
+function unusable({ code, message, cause }: CodedError, setting: string): CodedError {
+  const why = (cause as NodeJS.ErrnoException | undefined)?.code;
+  const advice =
+    code === "device_mismatch"
+      ? "name the directory that is this device's, or an empty one for a new device"
+      : "mount the disk that it was on, and give it to the user that serves; where it is lost, take the device out of the settings: it is given up, and what it held is written again from what is left";
+  return new CodedError(
+    code,
+    `${setting}: ${message}${why === undefined ? "" : ` (${why})`}: ${advice}`,
+    { field: setting },
+    cause,
   );
 }
 

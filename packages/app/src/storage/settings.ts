@@ -1,4 +1,4 @@
-import { isAbsolute } from "node:path";
+import { isAbsolute, resolve, sep } from "node:path";
 import { webhookKey } from "@seneschal/adapters/webhook";
 import { deviceClasses } from "@seneschal/core/storage";
 import * as z from "zod";
@@ -30,6 +30,28 @@ const durability = z.union([
   z.strictObject({ data: z.int().min(2).max(16), parity: z.int().min(1).max(8) }),
   z.strictObject({ copies: z.int().min(2).max(5) }),
 ]);
+
+/** Refuses the second of two in a list that have the same name. */
+function differing<K extends string>(list: readonly Readonly<Record<K, string>>[], key: K, issues: z.RefinementCtx): void {
+  for (const [i, one] of list.entries()) {
+    const first = list.findIndex((other) => other[key] === one[key]);
+    if (first < i) issues.addIssue({ code: "custom", path: [i, key], message: `${one[key]} is that of ${first} already` });
+  }
+}
+
+/** Refuses a directory that is, contains or lies in that of a device before it. */
+function apart(list: readonly { readonly directory: string }[], issues: z.RefinementCtx): void {
+  const places = list.map(({ directory }) => resolve(directory).replace(/\/?$/, sep));
+  for (const [i, place] of places.entries()) {
+    const other = places.findIndex((before, j) => j < i && (before.startsWith(place) || place.startsWith(before)));
+    if (other >= 0)
+      issues.addIssue({
+        code: "custom",
+        path: [i, "directory"],
+        message: `is, contains or lies in the directory of ${other}: each device has one of its own`,
+      });
+  }
+}
 
 /** No request carries them from its URL. What is no URL at all is told by another check. */
 function hasNoUser(text: string): boolean {
@@ -166,10 +188,15 @@ export const storageSettings = z.strictObject({
   pools: z
     .array(z.strictObject({ id: name, class: z.enum(deviceClasses), durability: durability.optional() }))
     .min(1)
+    .superRefine((list, issues) => differing(list, "id", issues))
     .default([{ id: "default", class: "ssd" }]),
   /** One directory per device; default six below the data directory. SMART data: `<directory>/smart.json`. */
   devices: z
     .array(z.strictObject({ id: name, pool: name, directory: z.string().min(1), capacity_bytes: z.int().min(1 << 20) }))
+    .superRefine((list, issues) => {
+      differing(list, "id", issues);
+      apart(list, issues);
+    })
     .default([]),
   /** Directories below which this node may be given devices while it runs; without any it takes none. */
   device_roots: z

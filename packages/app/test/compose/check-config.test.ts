@@ -44,6 +44,28 @@ describe("a check of the configuration", () => {
     expect(() => processSettings.parse({ governance: { api_keys } })).toThrow(/scopes/);
   });
 
+  it("tells of a pool of a node alone that has too few devices for a chunk", async () => {
+    const told = async (count: number, durability?: object) => {
+      const device = (i: number) => ({ id: `d${i}`, pool: "p", directory: join(dir, `d${i}`), capacity_bytes: 1 << 20 });
+      const pools = [
+        { id: "q", class: "hdd" },
+        { id: "p", class: "ssd", ...(durability && { durability }) },
+      ];
+      const found = await check({
+        services: ["storage"],
+        storage: { pools, devices: Array.from({ length: count }, (_, i) => device(i)) },
+      });
+      return found.map(({ severity, setting, message }) => [
+        severity,
+        setting,
+        /needs (\d) devices, the pool has (\d)/.exec(message)?.slice(1),
+      ]);
+    };
+    expect(await told(4)).toEqual([["warning", "storage.pools.1", ["5", "4"]]]);
+    expect(await told(1, { copies: 2 })).toEqual([["warning", "storage.pools.1", ["2", "1"]]]);
+    expect([await told(5), await told(2, { copies: 2 }), await told(3, { data: 2, parity: 1 })]).toEqual([[], [], []]);
+  });
+
   it("of a sound one finds nothing", async () => {
     const { trusted_ca, tls_cert, tls_key } = await sound();
     const auth = { mtls: { enabled: true, trusted_ca } };

@@ -92,14 +92,14 @@ export async function openCluster(
       const own = plaintext ? undefined : await ca.issue(`CN=${id},OU=store-server`, { names: ["localhost"] });
       const tls = own && { ca: ca.pem, cert: own.cert, key: own.key };
       const silent = openLogger({ level: "silent" });
-      const local = await Promise.all(
-        Array.from({ length: devices }, async (_, i) => ({
-          device: await openDirectoryDevice({ id: `${id}-d${i}`, directory: join(directory, `${id}-d${i}`), capacityBytes }),
-          pool: "fast",
-          class: "ssd" as const,
-          capacityBytes,
-        })),
-      );
+      const local = Array.from({ length: devices }, (_, i) => ({
+        id: `${id}-d${i}`,
+        open: (known: boolean) =>
+          openDirectoryDevice({ id: `${id}-d${i}`, directory: join(directory, `${id}-d${i}`), capacityBytes, known }),
+        pool: "fast",
+        class: "ssd" as const,
+        capacityBytes,
+      }));
       const node = await openStorageNode({
         nodeId: id,
         address: `${id}:9090`,

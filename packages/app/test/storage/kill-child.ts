@@ -27,14 +27,13 @@ export async function openDiskNode(
   const unseal = { kind: "key", key: new Uint8Array(32).fill(7) } as const;
   const vault = await openEmbeddedVault({ store, crypto: nodeCrypto, random: systemRandom, clock, unseal });
   const capacityBytes = 256 << 20;
-  const devices = await Promise.all(
-    Array.from({ length: 5 }, async (_, i) => ({
-      device: await openDirectoryDevice({ id: `d${i}`, directory: join(directory, `d${i}`), capacityBytes }),
-      pool: "fast",
-      class: "ssd" as const,
-      capacityBytes,
-    })),
-  );
+  const devices = Array.from({ length: 5 }, (_, i) => ({
+    id: `d${i}`,
+    open: (known: boolean) => openDirectoryDevice({ id: `d${i}`, directory: join(directory, `d${i}`), capacityBytes, known }),
+    pool: "fast",
+    class: "ssd" as const,
+    capacityBytes,
+  }));
   const node = await openStorageNode({
     nodeId: "node-1",
     address: "127.0.0.1:9090",

@@ -152,7 +152,13 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
       crypto: nodeCrypto,
       log: openLogger({ level: "silent" }),
       vault,
-      devices: [...devices.values()].map((device) => ({ device, pool: "fast", class: "ssd", capacityBytes })),
+      devices: [...devices.values()].map((device) => ({
+        id: device.id,
+        open: async () => device,
+        pool: "fast",
+        class: "ssd",
+        capacityBytes,
+      })),
       pools: [{ id: "fast", class: "ssd", durability: { kind: "ec", data: options.data ?? 4, parity: options.parity ?? 2 } }],
       readSmart: async (device) => smart.get(device),
       async openDevice({ id, directory: at, capacityBytes: bytes }) {

@@ -58,7 +58,9 @@ export const addServe: AddCommand = (program, { host, result }) => {
         filesOf(config, options.config === undefined ? [] : [resolve(host.cwd, options.config)]);
       const { reload_interval: interval } = config;
       const watch = interval > 0 ? await watchFiles(watched, interval, () => reload()) : undefined;
-      const services = running.services.map(({ name, url }) => ({ name, url }));
+      const services = running.services.map(({ name, url, listeners }) =>
+        Object.keys(listeners).length === 0 ? { name, url } : { name, url, listeners },
+      );
       // JSON in any case, as the log on the same output is.
       result({ services }, JSON.stringify({ services }));
       await host.interrupted;

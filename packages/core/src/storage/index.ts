@@ -44,6 +44,8 @@ export {
   type NodeState,
   nodeShare,
   type Pool,
+  takesWrites,
+  tooFewDevices,
 } from "./cluster/state.ts";
 export { type ClusterCommand, type ClusterStep, stepCluster } from "./cluster/step.ts";
 export { type CorsQuestion, type CorsRule, corsRuleFor } from "./cors.ts";

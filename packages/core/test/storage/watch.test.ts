@@ -89,6 +89,7 @@ describe("health", () => {
       { nodes: [...facts.nodes, { id: "n2", status: "unreachable" }] },
       { devices: [{ id: "d1", state: "Degraded", flags: [] }] },
       { pools: [{ id: "p", state: "warning", usedPercent: 80 }] },
+      { pools: [{ id: "p", state: "normal", usedPercent: 1, tooFew: { found: 3, needed: 5 } }] },
       { keyManagerReachable: false },
       { lostChunks: 1 },
       { failingSteps: [{ node: "n1", step: "repair" }] },

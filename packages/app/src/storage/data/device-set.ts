@@ -1,4 +1,4 @@
-import type { ClusterState, Device, PoolFill } from "@seneschal/core/storage";
+import type { ClusterState, PoolFill } from "@seneschal/core/storage";
 import { effectiveThresholds } from "@seneschal/core/storage";
 import type { BlobDevice } from "@seneschal/kernel/ports";
 
@@ -68,12 +68,6 @@ export function createDeviceSet(): DeviceSet {
     },
     reserved: (pool) => reservations.get(pool) ?? 0,
   };
-}
-
-/** True while a device can take new fragments. */
-export function takesWrites(state: ClusterState, device: Device): boolean {
-  const node = state.nodes[device.node]?.state;
-  return (device.state === "Healthy" || device.state === "Degraded") && (node === "Active" || node === "Degraded");
 }
 
 /** The fill of a pool over its devices that are not Failed or Removed; used space counts reservations. */

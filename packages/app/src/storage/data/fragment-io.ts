@@ -7,13 +7,14 @@ import {
   rankDevices,
   storageError,
   stripeOf,
+  takesWrites,
 } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import { codeOf, fragmentLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";
-import { type DeviceSet, takesWrites } from "./device-set.ts";
+import type { DeviceSet } from "./device-set.ts";
 
 /** What the scrub, the reader and the writer know about one fragment. */
 type FragmentState = "good" | "missing" | "corrupt" | "unreachable";

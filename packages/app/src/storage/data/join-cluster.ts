@@ -1,13 +1,18 @@
-import type { DeviceClass, Durability } from "@seneschal/core/storage";
+import type { Device, DeviceClass, Durability } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { BlobDevice } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { nodeActor } from "../context.ts";
 import type { DeviceSet } from "./device-set.ts";
 
-/** A device that this node serves. */
+/** A device that this node serves by its settings. */
 export interface LocalDevice {
-  readonly device: BlobDevice;
+  readonly id: string;
+  /**
+   * Opens its place. `known`: the cluster has it already, so that what was written to it must be there: an empty directory is not made
+   * the device again, which is what a disk that is not mounted looks like. Throws `device_unavailable`.
+   */
+  readonly open: (known: boolean) => Promise<BlobDevice>;
   readonly pool: string;
   readonly class: DeviceClass;
   readonly capacityBytes: number;
@@ -37,18 +42,37 @@ export async function joinCluster(options: Membership, cluster: ClusterControl, 
     await unlessThere(cluster.propose({ kind: "pool.create", id: pool, class: deviceClass, ...explicit }, nodeActor));
   }
   for (const local of options.devices) {
-    await devices.add(local.device);
-    const known = cluster.state.devices[local.device.id];
+    const known = cluster.state.devices[local.id];
     if (known !== undefined && known.node !== id)
-      throw new TypeError(
-        `device ${local.device.id} belongs to node ${known.node}: device ids are the cluster's, not the node's`,
-      );
-    if (known !== undefined) continue;
+      throw new TypeError(`device ${local.id} belongs to node ${known.node}: device ids are the cluster's, not the node's`);
+  }
+  // Their indexes are read side by side. Those that open are in the set also when one does not: who stops the node closes them.
+  const opened = await Promise.allSettled(
+    options.devices.map(async (local) => {
+      const device = await openLocal(local, cluster.state.devices[local.id]);
+      if (device !== undefined) await devices.add(device);
+    }),
+  );
+  for (const result of opened) if (result.status === "rejected") throw result.reason;
+  for (const local of options.devices) {
+    if (cluster.state.devices[local.id] !== undefined) continue;
     const { pool, class: deviceClass, capacityBytes } = local;
-    const device = { id: local.device.id, node: id, pool, class: deviceClass, capacityBytes };
-    await cluster.propose({ kind: "device.add", device }, nodeActor);
+    await cluster.propose(
+      { kind: "device.add", device: { id: local.id, node: id, pool, class: deviceClass, capacityBytes } },
+      nodeActor,
+    );
   }
   await cluster.propose({ kind: "shards.init", nodes: options.expectedNodes ?? 1 }, nodeActor);
+}
+
+/** A device that was given up already may be gone for good: then it is not opened. */
+async function openLocal(local: LocalDevice, known: Device | undefined): Promise<BlobDevice | undefined> {
+  try {
+    return await local.open(known !== undefined);
+  } catch (error) {
+    if (isCoded(error, "device_unavailable") && (known?.state === "Failed" || known?.state === "Removed")) return undefined;
+    throw error;
+  }
 }
 
 /** Two nodes may create the same pool at once: the second finds it. */

@@ -1,8 +1,7 @@
-import type { DevicesSeen } from "@seneschal/core/storage";
+import { type DevicesSeen, takesWrites } from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
 import { nodeActor } from "../context.ts";
-import { takesWrites } from "../data/device-set.ts";
 import { chunkPage, countReferences } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 

@@ -74,6 +74,30 @@ export function durabilityOf(
   return { durability, acknowledge: data + Math.min(1, parity) };
 }
 
+/** True while a device can take new fragments. */
+export function takesWrites(state: Pick<ClusterState, "nodes">, device: Device): boolean {
+  checkArgument("state", state, "object");
+  checkArgument("device", device, "object");
+  const node = state.nodes[device.node]?.state;
+  return (device.state === "Healthy" || device.state === "Degraded") && (node === "Active" || node === "Degraded");
+}
+
+/**
+ * The devices of a pool that take writes, and how many of them a chunk needs at least, where they are too few: then every write of
+ * a chunk is refused. A pool without devices is full, and none of these.
+ */
+export function tooFewDevices(
+  state: Pick<ClusterState, "pools" | "devices" | "nodes">,
+  pool: Pool,
+): { readonly found: number; readonly needed: number } | undefined {
+  checkArgument("state", state, "object");
+  checkArgument("pool", pool, "object");
+  const own = Object.values(state.devices).filter((device) => device.pool === pool.id && device.state !== "Removed");
+  const found = own.filter((device) => takesWrites(state, device)).length;
+  const needed = durabilityOf(state, pool).acknowledge;
+  return own.length > 0 && found < needed ? { found, needed } : undefined;
+}
+
 /**
  * How many fragments of one chunk a node may hold: an even share of them over the nodes of the pool. Those that do not answer
  * count as well: a fragment that finds no place waits for its node, while two on one node would be lost together. `answers`

@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import type { ClusterState } from "../cluster/state.ts";
+import { type ClusterState, tooFewDevices } from "../cluster/state.ts";
 import type { PoolState } from "../pool/thresholds.ts";
 import { nextScrubAt } from "../scrub/plan.ts";
 import { hasQuorum } from "../shard/lead.ts";
@@ -91,6 +91,7 @@ export function healthFacts(sight: ClusterSight): HealthFacts {
       .map(({ id }) => ({ id, status: nodeStatus(state, seen, id) })),
     devices: Object.values(state.devices).map(({ id, node, state: own }) => ({ id, state: own, flags: flagsOf(id, node) })),
     pools: pools.map(({ id, state: own, usedBytes, capacityBytes, forecast }) => ({
+      tooFew: state.pools[id] && tooFewDevices(state, state.pools[id]),
       id,
       state: own,
       usedPercent: capacityBytes === 0 ? 100 : Math.round((100 * usedBytes) / capacityBytes),

@@ -15,6 +15,8 @@ export interface HealthFacts {
     readonly usedPercent: number;
     /** Hours until the pool is full at its present rate, where that can be said. */
     readonly hoursToFull?: number;
+    /** Devices that take writes, and how many a chunk needs, where they are too few. */
+    readonly tooFew?: { readonly found: number; readonly needed: number } | undefined;
   }[];
   readonly shardsWithoutQuorum: readonly string[];
   readonly keyManagerReachable: boolean;
@@ -42,7 +44,7 @@ export interface SystemDisk {
 
 /**
  * down: a shard without quorum or no node reachable. degraded: an unreachable node, a device that is not Healthy, a
- * pool at or over warning, a key manager or a tenant's key service unreachable, a lost chunk, damaged metadata, background work
+ * pool at or over warning or with too few devices for a chunk, a key manager or a tenant's key service unreachable, a lost chunk, damaged metadata, background work
  * that fails. Else healthy.
  */
 export function clusterHealth(facts: HealthFacts): ClusterHealth {
@@ -51,7 +53,7 @@ export function clusterHealth(facts: HealthFacts): ClusterHealth {
   const degraded =
     facts.nodes.some((n) => n.status === "unreachable") ||
     facts.devices.some((d) => d.state !== "Healthy" && d.state !== "Removed") ||
-    facts.pools.some((p) => p.state !== "normal") ||
+    facts.pools.some((p) => p.state !== "normal" || p.tooFew !== undefined) ||
     !facts.keyManagerReachable ||
     facts.unreachableTenantKms > 0 ||
     facts.damage.length > 0 ||
@@ -110,6 +112,13 @@ export function activeAlerts(facts: HealthFacts): readonly Alert[] {
         pool.state === "warning" ? "warning" : "critical",
         pool.id,
         `pool ${pool.state.replace("_", " ")} at ${pool.usedPercent}%`,
+      );
+  for (const { id, tooFew } of facts.pools)
+    if (tooFew !== undefined)
+      add(
+        "critical",
+        id,
+        `pool takes no chunk: a chunk needs ${counted(tooFew.needed, "device")} that take writes, there are ${tooFew.found}`,
       );
   for (const { id, state, hoursToFull } of facts.pools)
     if (state !== "full" && hoursToFull !== undefined && hoursToFull <= fillWarningHours)
