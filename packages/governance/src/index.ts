@@ -22,7 +22,16 @@ export { type ColumnClassifier, type ColumnReport, classifyColumnValues } from "
 export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
 export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/configured-recogniser.ts";
 export { CsvSplitter } from "./classification/csv.ts";
-export { type CsvDialect, type CsvHeader, csvDialect, csvHeader, laterName, tellsDialect } from "./classification/csv-table.ts";
+export {
+  type CsvDialect,
+  type CsvHeader,
+  csvDialect,
+  csvHeader,
+  headerName,
+  isHeaderName,
+  laterName,
+  tellsDialect,
+} from "./classification/csv-table.ts";
 export type { Evidence } from "./classification/evidence.ts";
 export { heard, type Unheard, withHeard } from "./classification/heard.ts";
 export { LEXICON, type LexiconTerm, Surroundings, termOf } from "./classification/lexicon.ts";
@@ -34,6 +43,7 @@ export type { Finding, Matcher, Pattern, Recogniser, Verdict } from "./classific
 export { DEFAULT_RECOGNISERS } from "./classification/recognisers/index.ts";
 export { isIpv6 } from "./classification/recognisers/ip.ts";
 export { type DataRequest, requestOf } from "./classification/request.ts";
+export { SpreadValues } from "./classification/spread-values.ts";
 export type { Catalogue, KnownResource } from "./classification/sql-evidence.ts";
 export {
   DEFAULT_TIER_POLICY,
@@ -102,6 +112,7 @@ export type {
   Transformation,
   Verdict as OperationVerdict,
 } from "./evaluate/types.ts";
+export { type JsonCell, jsonCells } from "./json-cells.ts";
 export { type JsonToken, jsonTokens } from "./json-tokens.ts";
 export {
   type ColumnChange,
@@ -167,6 +178,7 @@ export {
 } from "./models/read-request.ts";
 export { REDACTION_FORMATS, type RedactionFormat, redactAs } from "./redaction/formats.ts";
 export { plainNumber } from "./redaction/known-values.ts";
+export { markerForms } from "./redaction/markers.ts";
 export {
   checkRedactionOptions,
   type Redacted,
@@ -176,9 +188,10 @@ export {
   redact,
   restore,
 } from "./redaction/redact.ts";
+export { type RedactedColumn, redactColumn } from "./redaction/redact-column.ts";
 export { redactCsv } from "./redaction/redact-csv.ts";
 export { redactEventStream, redactEvents } from "./redaction/redact-events.ts";
-export { redactJson } from "./redaction/redact-json.ts";
+export { redactJson, redactJsonLines } from "./redaction/redact-json.ts";
 export { type RedactedWorkbook, redactWorkbook, restoreWorkbook, type WorkbookParts } from "./redaction/redact-workbook.ts";
 export { type RedactionKeys, redactionKeys } from "./redaction/redaction-keys.ts";
 export { type RedactionTask, type Redactor, redactTask } from "./redaction/redaction-task.ts";
@@ -191,7 +204,6 @@ export {
   redactionRuleFor,
   unknownInRule,
 } from "./redaction/rules.ts";
-export { type ColumnRedactor, columnRedactor } from "./redaction/written-values.ts";
 export {
   type SampledColumn,
   type ScannedAsset,

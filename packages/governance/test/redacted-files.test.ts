@@ -117,7 +117,7 @@ describe("a member's name says what is below it", () => {
     for (const json of [
       '{"ssn":{"type":"string","length":9}}',
       '{"email":{"verified":true,"at":"noon"}}',
-      '{"user":{"status":"active"},"health":{"status":"ok"}}',
+      '{"user":{"status":"active"},"engine":{"status":"ok"}}',
       '{"properties":{"phone":{"type":"string"}}}',
       '[{"name":"size","value":"large"}]',
     ])

@@ -2,6 +2,7 @@ import {
   DEFAULT_RECOGNISERS,
   DEFAULT_TIER_POLICY,
   lowestTier,
+  markerForms,
   maxTier,
   policyOf,
   type Recogniser,
@@ -41,7 +42,7 @@ export async function classifyXlsx(
   const { policy = DEFAULT_TIER_POLICY, recognisers = DEFAULT_RECOGNISERS } = options;
   const { counts } = redactWorkbook(
     await unpackXlsx(file, limits),
-    { policy, recognisers, rules: [{ operator: "replace" }] },
+    { policy, recognisers, rules: [{ operator: "replace" }], keys: markerForms },
     limits.texts,
   );
   let tier = lowestTier(policy);

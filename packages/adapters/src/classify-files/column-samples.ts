@@ -5,6 +5,7 @@ import {
   maxTier,
   type Recogniser,
   type SampledColumn,
+  SpreadValues,
   type TierPolicy,
 } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
@@ -17,9 +18,6 @@ export interface FileReport {
   readonly records: number;
   readonly columns: readonly ColumnReport[];
 }
-
-/** Longest piece of a value that is looked at, in characters. */
-const MAX_VALUE = 4096;
 
 const MAX_COLUMNS = 10_000;
 
@@ -34,12 +32,14 @@ export interface FileColumn {
   readonly path?: readonly string[];
 }
 
-/**
- * A bounded sample of every column of a file. The samples of a column are spread over all of it (every n-th value, n doubling as the file goes on), so that a
- * late column of secrets is not missed.
- */
+class SampledValues extends SpreadValues {
+  /** Some values nobody reads. */
+  unread = false;
+}
+
+/** A bounded sample of every column of a file, spread over all of it. */
 export class ColumnSamples {
-  readonly #columns = new Map<string, { readonly column: FileColumn; readonly sample: Sample }>();
+  readonly #columns = new Map<string, { readonly column: FileColumn; readonly sample: SampledValues }>();
   readonly #size: number;
 
   /** `size`: values kept per column at most. */
@@ -48,11 +48,11 @@ export class ColumnSamples {
   }
 
   /** Names a column, so that it is reported even when it is empty. Throws `file_invalid` for one too many. */
-  column(column: FileColumn): Sample {
+  column(column: FileColumn): SampledValues {
     const known = this.#columns.get(column.id);
     if (known !== undefined) return known.sample;
     if (this.#columns.size === MAX_COLUMNS) throw new CodedError("file_invalid", `more than ${MAX_COLUMNS} columns`);
-    const sample = new Sample(this.#size);
+    const sample = new SampledValues(this.#size);
     this.#columns.set(column.id, { column, sample });
     return sample;
   }
@@ -88,27 +88,5 @@ export class ColumnSamples {
     let tier = lowestTier(policy);
     for (const column of columns) tier = maxTier(policy, tier, column.tier);
     return { tier, tags: [...new Set(columns.flatMap((column) => column.tags))], records, columns };
-  }
-}
-
-/** At most `size` values, every n-th of all; `n` doubles when the room is full. */
-class Sample {
-  values: string[] = [];
-  /** Some values nobody reads. */
-  unread = false;
-  readonly #size: number;
-  #step = 1;
-  #seen = 0;
-
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  add(value: string): void {
-    if (value === "" || this.#seen++ % this.#step !== 0) return;
-    this.values.push(value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value);
-    if (this.values.length < this.#size) return;
-    this.values = this.values.filter((_, i) => i % 2 === 0);
-    this.#step *= 2;
   }
 }

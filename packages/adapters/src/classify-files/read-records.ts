@@ -1,12 +1,11 @@
 import {
   CsvSplitter,
-  columnName,
   csvDialect,
   csvHeader,
-  DEFAULT_RECOGNISERS,
-  jsonTokens,
+  headerName,
+  isHeaderName,
+  jsonCells,
   laterName,
-  plainNumber,
   tellsDialect,
 } from "@seneschal/governance";
 import { CodedError, textDecoder } from "@seneschal/kernel";
@@ -106,9 +105,9 @@ function* headRecords(head: readonly (readonly string[])[], columns: Columns): G
   const header = csvHeader(head, (cell) => cell.trim() !== "");
   for (const [i, row] of head.entries()) if (header.isNaming(i)) columns.name(row);
   for (const [i, row] of head.entries()) {
-    const names = i < header.row || (i === header.row && row.every(isName));
+    const names = i < header.row || (i === header.row && row.every(isHeaderName));
     if (isEmptyLine(row) || (i <= header.row && row.every((cell) => cell.trim() === ""))) continue;
-    yield { names, cells: columns.cells(names ? row.map((cell) => (isName(cell) ? "" : cell)) : row) };
+    yield { names, cells: columns.cells(names ? row.map((cell) => (isHeaderName(cell) ? "" : cell)) : row) };
   }
 }
 
@@ -122,10 +121,10 @@ class Columns {
 
   /** A row that holds a value names nothing to people, and is evidence all the same. */
   name(row: readonly string[]): void {
-    const isNames = row.every(isName);
+    const isNames = row.every(isHeaderName);
     for (const [i, cell] of row.entries()) {
       const before = this.#column(i);
-      const name = laterName(before.name, nameOf(cell));
+      const name = laterName(before.name, headerName(cell));
       if (name !== before.name)
         this.#columns[i] = isNames ? { id: before.id, name } : { ...this.#unnamed(i), name: name.slice(0, MAX_NAME) };
     }
@@ -143,17 +142,6 @@ class Columns {
   #unnamed(i: number): FileColumn {
     return { id: `${i}`, name: "", called: `column ${i + 1}` };
   }
-}
-
-function nameOf(cell: string): string {
-  return cell.trim().replace(/\s+/g, " ");
-}
-
-/** Whether a cell above the records may be a name. */
-function isName(cell: string): boolean {
-  const name = nameOf(cell);
-  if (name.length > MAX_NAME || (/\d/.test(name) && !/\p{L}/u.test(name))) return false;
-  return name === "" || columnName(name, DEFAULT_RECOGNISERS) === name;
 }
 
 async function* rowsOf(
@@ -224,58 +212,21 @@ function parsed(text: string, number: number): unknown {
   }
 }
 
-/** An object or a list that is open, and the column that it is. */
-interface Open extends FileColumn {
-  /** Of a list. */
-  readonly texts?: string[];
-  /** Of an object: the member that comes next, or `undefined` where its name does. */
-  member?: FileColumn;
-  readonly members: Map<string, number>;
-}
-
-/** The cells of each record of a text that is JSON. Two members of one name are two columns, which `JSON.parse` does not tell. */
+/** The cells of each record of a text that is JSON. */
 function* recordsOf(json: string, number: number): Generator<readonly Cell[]> {
-  const isList = json.trimStart().startsWith("[");
   let cells: Cell[] = [];
   let count = 0;
-  const open: Open[] = [];
-  const add = ({ id, name, path = [] }: FileColumn, value: string): void => {
-    if (++count > MAX_CELLS) throw invalid(number, `more than ${MAX_CELLS} values`);
-    cells.push({ id, name, path, value });
-  };
-  const root: FileColumn = { id: "", name: "" };
-  for (const { kind, token } of jsonTokens(json)) {
-    const inside = open.at(-1);
-    const here = inside === undefined ? root : inside.texts === undefined ? inside.member : inside;
-    if (kind === "open") {
-      const { id, name, path = [] } = here ?? root;
-      open.push({ id, name, path, members: new Map(), ...(token === "[" ? { texts: [] } : {}) });
-    } else if (kind === "close") {
-      open.pop();
-      if (inside?.texts !== undefined && inside.texts.length > 0) add(inside, inside.texts.join(" "));
-    } else if (kind === "next") {
-      if (inside?.texts === undefined) delete inside?.member;
-    } else if (kind === "name") {
-      if (inside !== undefined) inside.member = memberOf(inside, JSON.parse(token) as string, number);
-    } else if (here !== undefined && token !== "null") {
-      const text = kind === "text" ? (JSON.parse(token) as string) : (plainNumber(token) ?? token);
-      if (inside?.texts !== undefined && !(isList && open.length === 1)) inside.texts.push(text);
-      else add(here, text);
+  for (const cell of jsonCells(json)) {
+    if (cell === undefined) {
+      yield cells;
+      cells = [];
+      continue;
     }
-    if (!isList || open.length !== 1 || kind === "open" || kind === "next") continue;
-    yield cells;
-    cells = [];
+    if (++count > MAX_CELLS) throw invalid(number, `more than ${MAX_CELLS} values`);
+    if (cell.name.length > MAX_NAME) throw invalid(number, `a name of more than ${MAX_NAME} characters`);
+    const { id, name, path, value } = cell;
+    cells.push({ id, name, path, value });
   }
-  if (!isList) yield cells;
-}
-
-function memberOf(inside: Open, key: string, number: number): FileColumn {
-  const before = inside.members.get(key) ?? 0;
-  inside.members.set(key, before + 1);
-  const path = [...(inside.path ?? []), key];
-  const name = path.length === 1 ? key : `${inside.name}.${key}`;
-  if (name.length > MAX_NAME) throw invalid(number, `a name of more than ${MAX_NAME} characters`);
-  return { id: `${inside.id}${before === 0 ? "" : `\0${before}`}\0.${key}`, name, path };
 }
 
 async function* lines(chunks: AsyncIterable<string>, partial: boolean): AsyncGenerator<string> {

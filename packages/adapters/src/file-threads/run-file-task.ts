@@ -1,11 +1,11 @@
 import {
   columnName,
   type Recogniser,
-  type RedactionFormat,
   type RedactionOptions,
   type RedactionRule,
   redactAs,
   redactionKeys,
+  redactJsonLines,
   restore,
 } from "@seneschal/governance";
 import { CodedError, checkArgument, isCoded, textDecoder, utf8Encode } from "@seneschal/kernel";
@@ -49,6 +49,8 @@ export type FileTask =
       /** Of the workspace, 32 bytes. */
       readonly key: Uint8Array;
       readonly country?: string;
+      /** File or table name: context for its columns. */
+      readonly about?: string;
     })
   | (AnyTask & { readonly work: "restore"; readonly key: Uint8Array });
 
@@ -80,8 +82,15 @@ export async function runFileTask(
     const { text, count } = restore(textOf(bytes), policy, keys);
     return { bytes: utf8Encode(text), count };
   }
-  const { rules, country } = task;
-  const options = { policy, recognisers, rules, keys, ...(country === undefined ? {} : { country }) };
+  const { rules, country, about } = task;
+  const options = {
+    policy,
+    recognisers,
+    rules,
+    keys,
+    ...(country === undefined ? {} : { country }),
+    ...(about === undefined ? {} : { about }),
+  };
   if (format === "xlsx") return redactXlsx(bytes, options, WORKBOOK);
   if (format === "parquet") return redactParquet(file, options);
   return redactedText(format, textOf(bytes), options);
@@ -105,15 +114,10 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function redactedText(format: FileFormat, text: string, options: RedactionOptions): RedactedFile {
+  const done = format === "jsonl" ? redactJsonLines(text, options) : redactAs(format, text, options);
   const counts = new Map<string, number>();
-  const redacted = (given: string, as: RedactionFormat): string => {
-    const done = redactAs(as, given, options);
-    for (const { entity } of done.redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
-    return done.text;
-  };
-  if (format !== "jsonl") return { bytes: utf8Encode(redacted(text, format)), counts };
-  const lines = text.split(/(?<=\n)/).map((line) => (line.replace("\ufeff", "").trim() === "" ? line : redacted(line, "json")));
-  return { bytes: utf8Encode(lines.join("")), counts };
+  for (const { entity } of done.redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
+  return { bytes: utf8Encode(done.text), counts };
 }
 
 const SIGNATURES = { xlsx: "PK\u0003\u0004", parquet: "PAR1", pdf: "%PDF-" } as const;

@@ -1,8 +1,8 @@
 import {
   checkRedactionOptions,
-  columnRedactor,
   type RedactionKeys,
   type RedactionOptions,
+  redactColumn,
   restore,
   type TierPolicy,
 } from "@seneschal/governance";
@@ -33,21 +33,11 @@ export async function redactParquet(file: RandomAccess, options: RedactionOption
   checkRedactionOptions(options);
   checkArgument("file", file, "object");
   const counts = new Map<string, number>();
-  const count = (redactions: readonly { readonly entity: string }[]): void => {
-    for (const { entity } of redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
-  };
   const bytes = await rewritten(file, (column, texts) => {
-    const redactor = columnRedactor(column.element.name, options);
-    count(redactor.name.redactions);
-    let changed = false;
-    const cells = texts.map((text) => {
-      if (text === null) return null;
-      const done = redactor.redact(text);
-      count(done.redactions);
-      changed ||= done.text !== text;
-      return done.text;
-    });
-    return [redactor.name.text, changed ? { element: textColumn(column.element), cells } : column];
+    const { name, cells, counts: found } = redactColumn(column.element.name, texts, options);
+    for (const [entity, count] of found) counts.set(entity, (counts.get(entity) ?? 0) + count);
+    const isChanged = cells.some((cell, i) => cell !== texts[i]);
+    return [name, isChanged ? { element: textColumn(column.element), cells } : column];
   });
   return { bytes, counts };
 }

@@ -1,4 +1,5 @@
 import {
+  createClassifier,
   DEFAULT_RECOGNISERS,
   DEFAULT_TIER_POLICY,
   REDACTION_FORMATS,
@@ -11,6 +12,7 @@ import {
 } from "@seneschal/governance";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { seededRandom } from "../../src/memory/index.ts";
 import { nodeCrypto } from "../../src/node-crypto/index.ts";
 import { systemRandom } from "../../src/system/index.ts";
 
@@ -151,4 +153,49 @@ test("a name over a value redacts the whole of it, and a number of JSON becomes 
 test("hostile texts are redacted in work that grows with them", () => {
   for (const unit of ["<PERSON>", "<PERSON token:", "****", "Anna Smith ", "ada@example.org ", "a1b2"])
     expect(redact(unit.repeat(40_000 / unit.length), optionsOf()).text.length).toBeGreaterThan(0);
+});
+
+test("no marker of any operator is a finding, wherever it stands and whoever's key made it", () => {
+  const { classify } = createClassifier();
+  const made = redactionKeys(nodeCrypto, new Uint8Array(32).fill(5), seededRandom(5));
+  const marker = fc
+    .tuple(
+      fc.constantFrom(...Object.keys(DEFAULT_TIER_POLICY.entities)),
+      fc.constantFrom("plain", "hash", "token", "sealed", "mask"),
+      fc.string({ unit: "grapheme", minLength: 1, maxLength: 200 }),
+    )
+    .map(([entity, form, value]) =>
+      form === "plain"
+        ? `<${entity}>`
+        : form === "mask"
+          ? "***@*******.***"
+          : `<${entity} ${form}:${made.keep(form as "hash", entity, value)}>`,
+    );
+  const general = fc.constantFrom("<DATE_OF_BIRTH 1985>", "<AGE 30-39>", "<IP_ADDRESS 192.0.2.0/24>");
+  const place = fc.constantFrom<(marker: string) => string>(
+    (marker) => marker,
+    (marker) => `from ${marker} to ${marker}.`,
+    (marker) => `password: ${marker}`,
+    (marker) => `the ssn is ${marker}, born ${marker}\n`,
+    (marker) => JSON.stringify({ ssn: marker, note: [`to ${marker}`], [marker]: 1 }),
+    (marker) => `nr,password,note\n1,${marker},x\n2,${marker},to ${marker}\n`,
+  );
+  fc.assert(
+    fc.property(fc.oneof({ weight: 8, arbitrary: marker }, general), place, (made, stands) => {
+      const text = stands(made);
+      const { findings, tags, tier, reasoning } = classify(text);
+      expect({ findings, tags, tier }, `${text}: ${reasoning}`).toEqual({ findings: [], tags: [], tier: "PUBLIC" });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each([
+  ["a text in base64", `<PERSON token:${Buffer.from("my ssn is 536-22-8726, ada@example.org").toString("base64url")}>`],
+  ["a value as it is", "<EMAIL_ADDRESS ada@example.org>"],
+  ["a hash of another length", "<API_KEY hash:AKIAIOSFODNN7EXAMPLE>"],
+  ["a credential", `<PERSON token:ghp_${"aB3dE6gH9j".repeat(4).slice(0, 36)}>`],
+  ["an entity that nothing finds", "<HARMLESS token:AKIAIOSFODNN7EXAMPLE>"],
+])("what looks like a marker and holds %s is classified as the text that it is", (_, forged) => {
+  expect(createClassifier().classify(forged).tier).not.toBe("PUBLIC");
 });

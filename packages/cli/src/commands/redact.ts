@@ -1,6 +1,6 @@
 import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { RedactionFormat, RedactionRule } from "@seneschal/governance";
+import type { Redacted, RedactionFormat, RedactionRule } from "@seneschal/governance";
 import { CodedError, textDecoder } from "@seneschal/kernel";
 import { Option } from "commander";
 import type { Host } from "../host.ts";
@@ -10,7 +10,7 @@ import type { AddCommand } from "./add-command.ts";
 type Format = RedactionFormat | "jsonl" | "parquet" | "xlsx";
 type Governance = typeof import("@seneschal/governance");
 
-/** What is read in one piece; JSON Lines go line by line. */
+/** What is read in one piece; of JSON Lines so many are judged together. */
 const MOST = 16 << 20;
 
 /** `seneschal redact` and `seneschal restore`: values of a file hidden and put back, on this machine. */
@@ -48,10 +48,9 @@ export const addRedact: AddCommand = (program, { host, result }) => {
       const given = { policy, recognisers: governance.DEFAULT_RECOGNISERS, rules, ...(keys === undefined ? {} : { keys }) };
       const format = options.format ?? formatOf(file);
       const counts = new Map<string, number>();
-      const redacted = (text: string, as: RedactionFormat): string => {
-        const done = refusing(file, () => governance.redactAs(as, text, given));
-        for (const { entity } of done.redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
-        return done.text;
+      const counted = ({ text, redactions }: Redacted): string => {
+        for (const { entity } of redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
+        return text;
       };
       await written(host, options.out, async (write) => {
         if (format === "parquet" || format === "xlsx") {
@@ -63,8 +62,12 @@ export const addRedact: AddCommand = (program, { host, result }) => {
           for (const [entity, count] of done.counts) counts.set(entity, count);
           return write(done.bytes);
         }
-        if (format !== "jsonl") return write(redacted(await wholeFile(host, file), format));
-        for await (const line of linesOf(host, file)) await write(isBlank(line) ? line : redacted(line, "json"));
+        if (format !== "jsonl") {
+          const text = await wholeFile(host, file);
+          return write(counted(refusing(file, () => governance.redactAs(format, text, given))));
+        }
+        for await (const lines of batchesOf(linesOf(host, file)))
+          await write(counted(refusing(file, () => governance.redactJsonLines(lines, given))));
       });
       const entities = Object.fromEntries([...counts].sort());
       result(
@@ -165,8 +168,17 @@ async function* linesOf(host: Host, file: string): AsyncGenerator<string> {
   }
 }
 
-function isBlank(line: string): boolean {
-  return line.replace("\ufeff", "").trim() === "";
+/** Lines that are judged together. */
+async function* batchesOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let batch = "";
+  for await (const line of lines) {
+    if (batch.length + line.length > MOST) {
+      yield batch;
+      batch = "";
+    }
+    batch += line;
+  }
+  yield batch;
 }
 
 /** What is wrong with a text is wrong with its file. */

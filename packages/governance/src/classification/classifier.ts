@@ -1,6 +1,7 @@
 import type { JsonObject } from "@seneschal/kernel";
 import { checkOptions } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
+import { withoutMarkers } from "../redaction/markers.ts";
 import { isDialectName } from "../sql/dialect-of.ts";
 import { parseSql } from "../sql/parse-sql.ts";
 import { splitStatements } from "../sql/split-statements.ts";
@@ -17,7 +18,7 @@ import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } 
 import { hiddenQueryEvidence } from "./hidden-query.ts";
 import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
 import { innerEvidence, plainQueryEvidence, readSql, type SqlContext, stringsEvidence } from "./read-sql.ts";
-import { recognise } from "./recognise.ts";
+import { recogniseShown } from "./recognise-shown.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 import { type DataRequest, requestOf } from "./request.ts";
@@ -161,8 +162,9 @@ interface Reading {
   readonly scope: DataRequest["scope"] | undefined;
 }
 
-function evidenceOf(query: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): Reading {
+function evidenceOf(given: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): Reading {
   const recognisers = options.recognisers ?? DEFAULT_RECOGNISERS;
+  const query = withoutMarkers(given, { policy, recognisers });
   const evidence: Evidence[] = [];
   let form: QueryForm = "text";
   let operation: string | undefined;
@@ -173,14 +175,14 @@ function evidenceOf(query: string, context: JsonObject, policy: TierPolicy, opti
   const lookup = options.catalogue !== undefined;
   const dialect = textOf(context["dialect"]);
   const sql = readSql(reader, query, dialect);
-  const json = sql === undefined ? jsonOf(query) : undefined;
-  const rows = sql === undefined && json === undefined && !beginsLikeSql(query) ? csvOf(query) : undefined;
+  const json = sql === undefined ? jsonOf(given) : undefined;
+  const rows = sql === undefined && json === undefined && !beginsLikeSql(query) ? csvOf(given) : undefined;
   if (sql !== undefined) {
     form = "sql";
     operation = sql.operation;
     // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
     for (const each of sql.evidence) evidence.push(each);
-    evidence.push(...textEvidence(query, context, policy, recognisers));
+    evidence.push(...textEvidence(given, context, policy, recognisers));
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
     const request = sql.idle ? requestOf(query) : undefined;
     if (request !== undefined) evidence.push(...requestEvidence(request, policy));
@@ -208,14 +210,14 @@ function evidenceOf(query: string, context: JsonObject, policy: TierPolicy, opti
   ) {
     form = "sql";
     operation = unreadOperation(query);
-    evidence.push(...textEvidence(query, context, policy, recognisers), ...strangeEvidence(query, policy, catalogue));
+    evidence.push(...textEvidence(given, context, policy, recognisers), ...strangeEvidence(query, policy, catalogue));
     evidence.push(...codeEvidence(reader, query, lookup, true));
   } else if (readsLikeQueryCode(query)) {
     form = "query";
-    evidence.push(...textEvidence(query, context, policy, recognisers), ...queryCodeEvidence(query, policy));
+    evidence.push(...textEvidence(given, context, policy, recognisers), ...queryCodeEvidence(query, policy));
     evidence.push(...codeEvidence(reader, query, lookup, true));
   } else {
-    evidence.push(...textEvidence(query, context, policy, recognisers));
+    evidence.push(...textEvidence(given, context, policy, recognisers));
     evidence.push(...codeEvidence(reader, query, lookup, false));
     const request = requestOf(query);
     if (request !== undefined) {
@@ -240,7 +242,8 @@ function reachEvidence(text: string, policy: TierPolicy): readonly Evidence[] {
 function leafReader(reader: SqlContext, lookup: boolean): (leaf: string) => readonly Evidence[] {
   const { policy, catalogue } = reader;
   const read = new Set<string>();
-  return (leaf) => {
+  return (given) => {
+    const leaf = withoutMarkers(given, reader);
     if (leaf.length < 2 || read.has(leaf)) return [];
     read.add(leaf);
     const spaced = /\S\s+\S/.test(leaf);
@@ -293,22 +296,21 @@ function embeddedEvidence(reader: SqlContext, text: string): readonly Evidence[]
 
 function textEvidence(text: string, context: JsonObject, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
   const country = textOf(context["country"])?.toLowerCase();
-  return recognise(text, recognisers, { ...(country === undefined ? {} : { country: country === "gb" ? "uk" : country }) }).map(
-    (finding) => {
-      const entity = isBirthDate(finding) ? "DATE_OF_BIRTH" : finding.entity;
-      const { tier, tags } = policyOfFinding(policy, { ...finding, entity });
-      const check = finding.validator === "passed" ? ", check passed" : "";
-      const near = finding.contextWord === undefined ? "" : `, near "${finding.contextWord}"`;
-      return {
-        entity,
-        tier,
-        tags,
-        kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
-        reason: `${nameOfFinding(finding, entity)} at ${finding.start}-${finding.end} (${finding.pattern}${check}${near})`,
-        finding: entity === finding.entity ? finding : Object.assign({}, finding, { entity }),
-      };
-    },
-  );
+  const given = country === undefined ? {} : { country: country === "gb" ? "uk" : country };
+  return recogniseShown(text, recognisers, policy, given).map((finding) => {
+    const entity = isBirthDate(finding) ? "DATE_OF_BIRTH" : finding.entity;
+    const { tier, tags } = policyOfFinding(policy, { ...finding, entity });
+    const check = finding.validator === "passed" ? ", check passed" : "";
+    const near = finding.contextWord === undefined ? "" : `, near "${finding.contextWord}"`;
+    return {
+      entity,
+      tier,
+      tags,
+      kind: finding.validator === "passed" ? "checksum" : finding.contextWord === undefined ? "pattern" : "context",
+      reason: `${nameOfFinding(finding, entity)} at ${finding.start}-${finding.end} (${finding.pattern}${check}${near})`,
+      finding: entity === finding.entity ? finding : Object.assign({}, finding, { entity }),
+    };
+  });
 }
 
 function requestEvidence(request: DataRequest, policy: TierPolicy): Evidence[] {

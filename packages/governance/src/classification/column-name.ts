@@ -1,6 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
-import { recognise } from "./recognise.ts";
+import { recogniseShown } from "./recognise-shown.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
+import { DEFAULT_TIER_POLICY, type TierPolicy } from "./tiers.ts";
 
 /** A word of letters alone is a name: it is no value that has a shape. */
 const PLAIN = /^[\p{L}_$][\p{L}_$-]{0,15}$/u;
@@ -10,8 +11,12 @@ const MOST = 1024;
 export type ColumnPath = string | readonly string[];
 
 /** Values in what stands where a name should: the first row of a CSV without names, the keys of a map by address. */
-export function valuesInName(name: ColumnPath, recognisers: readonly Recogniser[]): readonly Finding[] {
-  return [name].flat().flatMap((part) => (PLAIN.test(part) ? [] : recognise(part, recognisers)));
+export function valuesInName(
+  name: ColumnPath,
+  recognisers: readonly Recogniser[],
+  policy: Pick<TierPolicy, "entities"> = DEFAULT_TIER_POLICY,
+): readonly Finding[] {
+  return [name].flat().flatMap((part) => (PLAIN.test(part) ? [] : recogniseShown(part, recognisers, policy)));
 }
 
 /**

@@ -1,7 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import { columnName } from "./column-name.ts";
 import type { ColumnSample } from "./columns.ts";
-import { classifyColumn } from "./columns.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { columnEvidenceOf } from "./structured-evidence.ts";
 import { highestTier, lowestTier, maxTier, type TierPolicy, tagsOf } from "./tiers.ts";
@@ -35,8 +34,7 @@ export function classifyColumnValues(column: ColumnSample, policy: TierPolicy, r
   checkArgument("column", column, "object");
   checkArgument("policy", policy, "object");
   checkArgument("recognisers", recognisers, "array");
-  const evidence = columnEvidenceOf(column, policy, recognisers);
-  const verdict = classifyColumn(column);
+  const { evidence, verdict } = columnEvidenceOf(column, policy, recognisers);
   let tier = column.unread ? highestTier(policy) : lowestTier(policy);
   for (const e of evidence) tier = maxTier(policy, tier, e.tier);
   return {

@@ -1,5 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
+import { columnName } from "./column-name.ts";
 import { termOf } from "./lexicon.ts";
+import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"];
 /** The delimiter is in so many first lines, of so many characters. */
@@ -77,4 +79,19 @@ export function laterName(earlier: string, later: string): string {
   checkArgument("earlier", earlier, "string");
   checkArgument("later", later, "string");
   return later.trim() === "" || (termOf(later) === undefined && termOf(earlier) !== undefined) ? earlier : later;
+}
+
+const MAX_NAME = 1024;
+
+/** A cell of a header as a name: without line ends and the blanks around it. */
+export function headerName(cell: string): string {
+  checkArgument("cell", cell, "string");
+  return cell.trim().replace(/\s+/g, " ");
+}
+
+/** Whether a cell of a header may be a name: it is no number and holds no value. A row with one that is none is a record. */
+export function isHeaderName(cell: string): boolean {
+  const name = headerName(cell);
+  if (name.length > MAX_NAME || (/\d/.test(name) && !/\p{L}/u.test(name))) return false;
+  return name === "" || columnName(name, DEFAULT_RECOGNISERS) === name;
 }

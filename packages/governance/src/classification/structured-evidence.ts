@@ -1,10 +1,11 @@
+import { saysSomething, shownOf, withoutMarkers } from "../redaction/markers.ts";
 import { valuesInName } from "./column-name.ts";
-import { type ColumnSample, classifyColumn } from "./columns.ts";
+import { type ColumnSample, type ColumnVerdict, classifyColumn, shownColumn, shownName } from "./columns.ts";
 import { type Evidence, mayNameEvidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { meaningOf, Surroundings } from "./lexicon.ts";
 import { wordsOf } from "./names/words-of.ts";
 import { namesEvidence } from "./query-code.ts";
-import { recognise } from "./recognise.ts";
+import { recogniseShown } from "./recognise-shown.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
 import { policyOf, type TierPolicy } from "./tiers.ts";
@@ -34,6 +35,7 @@ export function jsonEvidence(
   inner: (leaf: string) => readonly Evidence[] = () => [],
 ): Evidence[] {
   const found: Evidence[] = [];
+  const known = { policy, recognisers };
   const stack: (Member & { readonly value: unknown })[] = [{ value, path: "$", key: "", around: new Surroundings() }];
   for (let leaves = 0; stack.length > 0 && leaves < MAX_LEAVES; ) {
     const item = stack.pop();
@@ -41,7 +43,10 @@ export function jsonEvidence(
     if (Array.isArray(item.value)) {
       for (let i = item.value.length - 1; i >= 0; i--) stack.push({ ...item, value: item.value[i], path: `${item.path}[${i}]` });
     } else if (typeof item.value === "object" && item.value !== null) {
-      const around = new Surroundings(item.key, Object.keys(item.value));
+      const around = new Surroundings(
+        withoutMarkers(item.key, known),
+        Object.keys(item.value).map((key) => withoutMarkers(key, known)),
+      );
       for (const [key, child] of Object.entries(item.value).reverse()) {
         found.push(...keyEvidence(key, `${item.path}.${safeName(key)}`, policy, recognisers));
         stack.push({ value: child, path: `${item.path}.${safeName(key)}`, key, around });
@@ -62,7 +67,7 @@ export function jsonEvidence(
 
 function keyEvidence(key: string, path: string, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
   if (/^[\p{L}_$][\p{L}\p{N}_$-]{0,14}$/u.test(key) && !/\d{5}/.test(key)) return [];
-  return recognise(key, recognisers).map((finding) => {
+  return recogniseShown(key, recognisers, policy).map((finding) => {
     const { tier, tags } = policyOfFinding(policy, finding);
     return {
       entity: finding.entity,
@@ -90,9 +95,11 @@ function leafEvidence(
   policy: TierPolicy,
   recognisers: readonly Recogniser[],
 ): Evidence[] {
-  const { term, possible } = meaningOf(key, around);
+  const known = { policy, recognisers };
+  const shown = shownOf(value, known);
+  const { term, possible } = shown !== value && !saysSomething(shown) ? {} : meaningOf(shownName(key, known), around);
   const hints = key === "" ? [] : [wordsOf(key).join(" ")];
-  const found: Evidence[] = recognise(value, recognisers, { hints }).map((finding) => {
+  const found: Evidence[] = recogniseShown(value, recognisers, policy, { hints }).map((finding) => {
     const { tier, tags } = policyOfFinding(policy, finding);
     return {
       entity: finding.entity,
@@ -120,21 +127,30 @@ export function tableEvidence(
   recognisers: readonly Recogniser[],
 ): Evidence[] {
   const [header = [], ...body] = rows;
-  const around = new Surroundings("", header);
+  const around = new Surroundings(
+    "",
+    header.map((name) => withoutMarkers(name, { policy, recognisers })),
+  );
   const found: Evidence[] = [];
   for (const [i, name] of header.entries()) {
     const values = body.map((row) => row[i] ?? "");
-    found.push(...columnEvidenceOf({ name, values, around }, policy, recognisers));
+    found.push(...columnEvidenceOf({ name, values, around }, policy, recognisers).evidence);
   }
   return found;
 }
 
-/** Evidence of one column: what it is as a whole, and entities that its values hold. */
-export function columnEvidenceOf(sample: ColumnSample, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
+/** Evidence of one column: what it is as a whole, and entities that its values hold. What markers and masks hide is none. */
+export function columnEvidenceOf(
+  sample: ColumnSample,
+  policy: TierPolicy,
+  recognisers: readonly Recogniser[],
+): { readonly evidence: readonly Evidence[]; readonly verdict: ColumnVerdict | undefined } {
+  const known = { policy, recognisers };
   const { name, values = [], around = sample.about } = sample;
   const found: Evidence[] = [];
   const column = safeName(name);
-  const verdict = classifyColumn(sample);
+  const shown = shownColumn(sample, known);
+  const verdict = shown === undefined ? undefined : classifyColumn(shown);
   if (verdict !== undefined) {
     const { tier, tags } = policyOf(policy, verdict.entity);
     const fitting = verdict.fitting === undefined ? "" : `, ${Math.round(verdict.fitting * 100)} % of the values fit`;
@@ -147,9 +163,9 @@ export function columnEvidenceOf(sample: ColumnSample, policy: TierPolicy, recog
       column: name,
     });
   }
-  const { possible } = verdict === undefined ? meaningOf(name, around) : {};
+  const { possible } = verdict === undefined && shown !== undefined ? meaningOf(shown.name, around) : {};
   if (possible !== undefined) found.push(mayNameEvidence(policy, `column ${column}`, possible.term));
-  for (const finding of valuesInName(sample.path ?? name, recognisers)) {
+  for (const finding of valuesInName(sample.path ?? name, recognisers, policy)) {
     const { tier, tags } = policyOfFinding(policy, finding);
     const kind = finding.validator === "passed" ? "checksum" : "pattern";
     found.push({
@@ -164,7 +180,7 @@ export function columnEvidenceOf(sample: ColumnSample, policy: TierPolicy, recog
   const hints = [wordsOf(name).join(" ")];
   const seen = new Set<string>();
   for (const value of values.slice(0, 1000)) {
-    for (const finding of recognise(value, recognisers, { hints })) {
+    for (const finding of recogniseShown(value, recognisers, policy, { hints })) {
       if (seen.has(finding.entity)) continue;
       seen.add(finding.entity);
       const { tier, tags } = policyOfFinding(policy, finding);
@@ -179,5 +195,5 @@ export function columnEvidenceOf(sample: ColumnSample, policy: TierPolicy, recog
       });
     }
   }
-  return found;
+  return { evidence: found, verdict };
 }

@@ -1,8 +1,9 @@
 import { checkArgument } from "@seneschal/kernel";
-import { csvDialect, csvHeader, laterName } from "../classification/csv-table.ts";
+import { csvDialect, csvHeader, headerName, isHeaderName, laterName } from "../classification/csv-table.ts";
 import { governanceError } from "../errors.ts";
+import { JudgedColumns, settled } from "./column-entities.ts";
 import { checkRedaction, type Piece, type Redacted, type RedactionOptions } from "./redact.ts";
-import { assembled, joinedPieces, named, nameLeft, type Written } from "./written-values.ts";
+import { assembled, heldBy, joinedPieces, named, nameLeft, type Written } from "./written-values.ts";
 
 /** What stands between quotation marks, and what stands behind them, which some readers take for a part of it. */
 interface Field {
@@ -13,7 +14,8 @@ interface Field {
 type Row = readonly Field[];
 
 /**
- * Redacts CSV (RFC 4180; comma, semicolon, tab or bar, or what `sep=` says; with `delimiter` that): every field, with the name of its column, wherever the header stands. Quotation marks, separators and line ends stay as they are.
+ * Redacts CSV (RFC 4180; comma, semicolon, tab or bar, or what `sep=` says; with `delimiter` that): every field, with the name of its column, wherever the header stands, and with what the column holds as a whole by its name and
+ * most of its values, as classification tells it. Quotation marks, separators and line ends stay as they are.
  *
  * Throws as {@link redact}, and `validation_failed` for a quotation mark that is not closed.
  */
@@ -23,24 +25,68 @@ export function redactCsv(text: string, options: RedactionOptions, delimiter?: s
   const dialect = csvDialect(text, delimiter);
   const rows = rowsOf(text, dialect.from, dialect.delimiter);
   const header = csvHeader(rows, saysSomething);
+  const known = new Map<Field, { readonly options: RedactionOptions; readonly pieces: readonly Piece[] }>();
+  /** What was found under the same options is not searched again. */
+  const piecesOf = (field: Field, given: RedactionOptions): readonly Piece[] => {
+    const before = known.get(field);
+    if (before?.options === given) return before.pieces;
+    const parts = field.parts.map((written) => ({ written, alone: false }));
+    const pieces = joinedPieces(text, parts, given);
+    known.set(field, { options: given, pieces });
+    return pieces;
+  };
+  const underOf = new Map<string, RedactionOptions>();
+  const under = (name: string, entity: string | undefined): RedactionOptions => {
+    const key = JSON.stringify([name, entity]);
+    const given = underOf.get(key) ?? heldBy(named(options, name, options.about ?? ""), entity);
+    underOf.set(key, given);
+    return given;
+  };
+  return settled(
+    text,
+    (given) => entitiesOf(given, options, dialect.delimiter),
+    (entities) => {
+      const names: string[] = [];
+      const changed: (readonly Piece[])[] = [];
+      for (const [row, fields] of rows.entries()) {
+        const isNaming = header.isNaming(row);
+        // A row with a value in it is a record, and names the columns all the same.
+        const isRecord = row > header.row || (row === header.row && !fields.every((field) => isHeaderName(textIn(field))));
+        for (const [column, field] of fields.entries()) {
+          const held = isRecord || !isHeaderName(textIn(field)) ? entities.get(column) : undefined;
+          const pieces = piecesOf(field, under(names[column] ?? "", held));
+          changed.push(pieces);
+          if (isNaming) names[column] = laterName(names[column] ?? "", nameLeft(pieces, options));
+        }
+      }
+      return assembled(text, changed, options);
+    },
+  );
+}
+
+/** What the columns hold as a whole, by their places, as classification of the file tells it. */
+function entitiesOf(text: string, options: RedactionOptions, delimiter: string): ReadonlyMap<number, string> {
+  const { from } = csvDialect(text, delimiter);
+  const rows = rowsOf(text, from, delimiter);
+  const header = csvHeader(rows, saysSomething);
   const names: string[] = [];
-  const columns: RedactionOptions[] = [];
-  const changed: (readonly Piece[])[] = [];
   for (const [row, fields] of rows.entries()) {
-    const isName = header.isNaming(row);
-    for (const [column, { parts }] of fields.entries()) {
-      const joined = parts.map((written) => ({ written, alone: false }));
-      const pieces = joinedPieces(text, joined, columns[column] ?? options);
-      changed.push(pieces);
-      if (!isName) continue;
-      const before = names[column] ?? "";
-      const name = laterName(before, nameLeft(pieces));
-      if (name === before) continue;
-      names[column] = name;
-      columns[column] = named(options, name, "");
+    if (!header.isNaming(row)) continue;
+    for (const [column, field] of fields.entries()) names[column] = laterName(names[column] ?? "", headerName(textIn(field)));
+  }
+  const columns = new JudgedColumns();
+  for (const [row, fields] of rows.entries()) {
+    const isNames = row < header.row || (row === header.row && fields.every((field) => isHeaderName(textIn(field))));
+    for (const [column, field] of fields.entries()) {
+      const value = textIn(field);
+      if (!isNames || !isHeaderName(value)) columns.add(`${column}`, names[column] ?? "", value);
     }
   }
-  return assembled(text, changed, options);
+  return new Map([...columns.entities(options)].map(([column, entity]) => [Number(column), entity]));
+}
+
+function textIn({ parts }: Field): string {
+  return parts.map(({ value }) => value).join("");
 }
 
 function saysSomething({ parts }: Field): boolean {

@@ -204,7 +204,7 @@ function readTexts(text: string, options: RedactionOptions): EventTexts {
         const pieces = piecesOf(text, string, options);
         if (pieces.every(({ entity }) => entity === undefined)) clean.add(token);
         others.push(pieces);
-        return nameLeft(pieces);
+        return nameLeft(pieces, options);
       },
       ({ token, index, name, around, depth, path }) => {
         const start = at(index);

@@ -1,8 +1,10 @@
 import { governanceError } from "../errors.ts";
+import { jsonCells } from "../json-cells.ts";
 import { jsonTokens } from "../json-tokens.ts";
+import { JudgedColumns, settled } from "./column-entities.ts";
 import { plainNumber } from "./known-values.ts";
 import { BARE, checkRedaction, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
-import { type Around, assembled, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
+import { type Around, assembled, heldBy, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
 
 /** A text or a number of JSON, as it is written there, under the names around it. */
 export interface JsonLeaf {
@@ -89,28 +91,96 @@ function walk(
 }
 
 /**
- * Redacts JSON: texts and numbers, with the names that they stand under, and names that hold values themselves. All else stays byte for byte. A number that is redacted
- * becomes a text. Throws `validation_failed` for what is no JSON.
+ * Redacts JSON: texts and numbers, with the names that they stand under and with what all values under the same names hold as a whole, as classification tells it, and names that hold values themselves. All else stays byte for byte. A
+ * number that is redacted becomes a text. Throws `validation_failed` for what is no JSON.
  */
 export function redactJson(text: string, options: RedactionOptions): Redacted {
   checkRedaction(text, options);
   if (jsonOf(text) === undefined) throw governanceError("validation_failed", "text: no JSON", { field: "text" });
-  const changed: (readonly Piece[])[] = [];
+  return redactDocuments(text, options, (given) => [[0, given]]);
+}
+
+/** The same for JSON Lines: values under the same names in all lines are judged together. Throws `validation_failed` for a line that is no JSON. */
+export function redactJsonLines(text: string, options: RedactionOptions): Redacted {
+  checkRedaction(text, options);
+  return redactDocuments(text, options, linesOf);
+}
+
+/** Lines that say something, and where they begin. */
+function linesOf(text: string): readonly (readonly [start: number, line: string])[] {
+  const lines: (readonly [number, string])[] = [];
+  for (const { 0: line, index } of text.matchAll(/[^\n]+/g)) {
+    if (line.replace("\ufeff", "").trim() === "") continue;
+    if (jsonOf(line) === undefined) throw governanceError("validation_failed", "text: a line is no JSON", { field: "text" });
+    lines.push([index, line]);
+  }
+  return lines;
+}
+
+type Documents = (text: string) => readonly (readonly [start: number, document: string])[];
+
+function redactDocuments(text: string, options: RedactionOptions, documentsOf: Documents): Redacted {
+  const documents = documentsOf(text);
   const under = namedWithin(options);
-  walkJson(
+  const names = new Map<number, readonly Piece[]>();
+  const leaves = new Map<number, { readonly entity: string | undefined; readonly pieces: readonly Piece[] }>();
+  return settled(
     text,
-    (token, index) => {
-      const pieces = piecesOf(text, jsonString(token, index), options);
-      changed.push(pieces);
-      return nameLeft(pieces);
-    },
-    ({ token, index, name, around }) => {
-      const string = token.startsWith('"') ? jsonString(token, index) : undefined;
-      const given = under(name, around, string?.value ?? token);
-      changed.push(string === undefined ? jsonNumber(token, index, index + token.length, given) : piecesOf(text, string, given));
+    (given) => entitiesOf(documentsOf(given), options),
+    (entities) => {
+      const changed: (readonly Piece[])[] = [];
+      let leaf = 0;
+      for (const [start, document] of documents)
+        walkJson(
+          document,
+          (token, index) => {
+            const pieces = names.get(start + index) ?? piecesOf(text, jsonString(token, start + index), options);
+            names.set(start + index, pieces);
+            changed.push(pieces);
+            return nameLeft(pieces, options);
+          },
+          ({ token, index, name, around }) => {
+            const entity = entities.get(leaf);
+            const known = leaves.get(leaf);
+            const at = start + index;
+            const redacted = (): readonly Piece[] => {
+              const string = token.startsWith('"') ? jsonString(token, at) : undefined;
+              const given = heldBy(under(name, around, string?.value ?? token), entity);
+              return string === undefined ? jsonNumber(token, at, at + token.length, given) : piecesOf(text, string, given);
+            };
+            const pieces = known !== undefined && known.entity === entity ? known.pieces : redacted();
+            leaves.set(leaf++, { entity, pieces });
+            changed.push(pieces);
+          },
+        );
+      return assembled(text, changed, options);
     },
   );
-  return assembled(text, changed, options);
+}
+
+/** What texts and numbers hold by what all values under the same names hold, by their place among them. */
+function* entitiesOf(
+  documents: ReturnType<Documents>,
+  options: RedactionOptions,
+): Generator<readonly [leaf: number, entity: string]> {
+  const columns = new JudgedColumns();
+  const leaves = new Map<string, number[]>();
+  let before = 0;
+  for (const [, document] of documents) {
+    let last = -1;
+    for (const cell of jsonCells(document)) {
+      if (cell === undefined) continue;
+      columns.add(cell.id, cell.name, cell.value, cell.path);
+      const known = leaves.get(cell.id) ?? [];
+      leaves.set(cell.id, known);
+      for (const leaf of cell.leaves) {
+        known.push(before + leaf);
+        last = Math.max(last, leaf);
+      }
+    }
+    before += last + 1;
+  }
+  for (const [id, entity] of columns.entities(options)) for (const leaf of leaves.get(id) ?? []) yield [leaf, entity];
 }
 
 /** What JSON says, behind a byte order mark or not; `undefined` for what is none. */

@@ -97,7 +97,7 @@ export function redactWorkbook(
   const under = new Map<XmlElement, readonly string[]>();
   const hidden = new Map<string, string>();
   for (const { name, texts, cells } of read) {
-    const heads = headsOf(cells, texts, (cell) => nameLeft(redactedPieces(says(name, cell), options)));
+    const heads = headsOf(cells, texts, (cell) => nameLeft(redactedPieces(says(name, cell), options), options));
     for (const cell of cells) {
       const names = heads.get(cell.element) ?? [];
       under.set(cell.element, names);
@@ -168,7 +168,11 @@ export function redactWorkbook(
         continue;
       }
       const names =
-        around === undefined ? namesAt(part, text, under) : text.attribute === undefined ? (under.get(around) ?? []) : [];
+        around === undefined
+          ? namesAt(part, text, under, options)
+          : text.attribute === undefined
+            ? (under.get(around) ?? [])
+            : [];
       const value = joinedValue(group);
       if (place === "font") {
         if (elsewhere.isHidden(value, [])) pieces.push(...joinedPieces(xml, asParts(group), elsewhere.told([])));
@@ -274,7 +278,12 @@ class Reading {
 }
 
 /** What the elements around a text are called, and what they call themselves; in parts of Office Open XML only what is above the cells that show it. */
-function namesAt({ name, root }: Part, text: XmlText, under: ReadonlyMap<XmlElement, readonly string[]>): readonly string[] {
+function namesAt(
+  { name, root }: Part,
+  text: XmlText,
+  under: ReadonlyMap<XmlElement, readonly string[]>,
+  options: RedactionOptions,
+): readonly string[] {
   const { attribute } = text;
   const isProperties = root === "Properties" && attribute === undefined;
   if (!isForeign(name) && !isProperties) {
@@ -285,7 +294,7 @@ function namesAt({ name, root }: Part, text: XmlText, under: ReadonlyMap<XmlElem
   for (let around = text.element; around !== undefined; around = around.parent) {
     for (const label of ["name", "key", "label"]) {
       const said = around.attributes.get(label);
-      if (said !== undefined && said !== text) names.push(nameLeft([{ start: 0, end: 0, text: said.value }]));
+      if (said !== undefined && said !== text) names.push(nameLeft([{ start: 0, end: 0, text: said.value }], options));
     }
     if (!isProperties) names.push(around.name);
   }

@@ -6,8 +6,17 @@ import type { Finding, Recogniser } from "../classification/recogniser.ts";
 import { policyOf, type TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { type KnownValues, knownNumbers, REPEATED_FROM } from "./known-values.ts";
-import { generalised, type Marker, markersIn } from "./markers.ts";
-import { PLACEHOLDER } from "./placeholder.ts";
+import {
+  generalised,
+  hiddenSpans,
+  isMasked,
+  markedSpans,
+  markersIn,
+  outsideOf,
+  type Span,
+  saysSomething,
+  without,
+} from "./markers.ts";
 import type { RedactionKeys } from "./redaction-keys.ts";
 import { checkRedactionRules, type RedactionOperator, type RedactionRule, redactionRuleFor } from "./rules.ts";
 
@@ -21,6 +30,8 @@ export interface RedactionOptions {
   readonly hints?: readonly string[];
   /** The text is a value of this entity as a whole, by the name of its column or member. */
   readonly whole?: string;
+  /** Table, file or data set that a table is of: context for its columns. */
+  readonly about?: string;
   readonly country?: string;
   /** Texts that stand for values which were taken out before: they are left as they are. */
   readonly placeholders?: ReadonlySet<string>;
@@ -30,6 +41,8 @@ export interface RedactionOptions {
 export interface SearchOptions extends RedactionOptions {
   /** Values that are redacted wherever they stand, since they were found elsewhere. */
   readonly known?: KnownValues;
+  /** Names that it is searched under once more, in place of `hints`. */
+  readonly otherHints?: readonly string[];
 }
 
 /** What was done to one value; offsets are UTF-16 code units of the given text and of the redacted one, ends exclusive. */
@@ -93,6 +106,7 @@ export function checkRedactionOptions(options: RedactionOptions): void {
     keys: "object?",
     hints: "array?",
     whole: "string?",
+    about: "string?",
     country: "string?",
     placeholders: "object?",
   });
@@ -172,28 +186,31 @@ function placesOf(offsets: readonly number[], pieces: readonly Piece[]): readonl
 
 /** What is to be done to a text: values found, in it and in what stands between `borders` alone, and where they stand again, without what is redacted already. */
 function editsOf(text: string, options: SearchOptions, first: boolean, borders: readonly number[]): readonly Edit[] {
-  const { policy, recognisers, rules, keys, hints = [], country } = options;
-  const done = protectedSpans(text, markersIn(text, policy, keys), options.placeholders);
+  const { policy, recognisers, rules, keys, hints = [], country, whole } = options;
+  const marked = markedSpans(text, options, keys, options.placeholders);
+  const done = hiddenSpans(text, marked);
   const found: Edit[] = [];
-  const add = (entity: string, start: number, end: number, others: readonly string[] = []): void => {
+  const add = (entity: string, start: number, end: number, others: readonly string[] = [], hidden = done): void => {
     const rule = redactionRuleFor(policy, rules, entity, ...others);
     if (rule.operator === "keep") return;
-    for (const [from, to] of without(start, end, done))
-      if (/[\p{L}\p{N}]/u.test(text.slice(from, to))) found.push({ start: from, end: to, entity, rule });
+    for (const [from, to] of without(start, end, hidden))
+      if (saysSomething(text.slice(from, to))) found.push({ start: from, end: to, entity, rule });
   };
-  if (options.whole !== undefined && first && done.length === 0 && text !== "") {
-    add(options.whole, 0, text.length);
-    if (found.length > 0) return found;
+  // A star is no mask's where more is left than a mask leaves.
+  if (whole !== undefined && first && text !== "" && !isMasked(outsideOf(text, marked))) {
+    add(whole, 0, text.length, [], marked);
+    if (found.length > 0) return marked.length === 0 ? found : found.map(partOf);
   }
-  const search = (searched: string, placed: (at: number) => number): void => {
-    for (const finding of recognise(searched, recognisers, { hints, ...(country === undefined ? {} : { country }) }))
+  const search = (searched: string, placed: (at: number) => number, under = hints): void => {
+    for (const finding of recognise(searched, recognisers, { hints: under, ...(country === undefined ? {} : { country }) }))
       add(entityOf(finding), placed(finding.start), placed(finding.end), entitiesOf(finding).slice(1));
   };
   search(text, (at) => at);
   if (borders.length > 0) search(...paragraphs(text, borders));
-  const { known } = options;
+  const { known, otherHints } = options;
+  if (otherHints !== undefined) search(text, (at) => at, otherHints);
   if (known !== undefined) for (const { start, end, entity } of knownNumbers(text, known)) add(entity, start, end);
-  const edits = borders.length === 0 && known === undefined ? found : apart(found);
+  const edits = borders.length === 0 && known === undefined && otherHints === undefined ? found : apart(found);
   const ruleOf = (entity: string): RedactionRule => redactionRuleFor(policy, rules, entity);
   return withRepeated(text, edits, done, known, ruleOf);
 }
@@ -230,41 +247,6 @@ function apart(edits: readonly Edit[]): readonly Edit[] {
 
 function entityOf(finding: Finding): string {
   return isBirthDate(finding) ? "DATE_OF_BIRTH" : finding.entity;
-}
-
-type Span = readonly [start: number, end: number];
-
-/** What a search must not touch again: markers, placeholders, and what masks have hidden. */
-function protectedSpans(text: string, markers: readonly Marker[], placeholders: ReadonlySet<string> = NONE): readonly Span[] {
-  const spans: Span[] = markers.map(({ start, end }) => [start, end]);
-  if (placeholders.size > 0)
-    for (const { 0: name, index } of text.matchAll(PLACEHOLDER))
-      if (placeholders.has(name)) spans.push([index, index + name.length]);
-  for (const match of text.matchAll(/\*+/g)) {
-    if (!markers.some(({ start, end }) => match.index >= start && match.index < end))
-      spans.push([match.index, match.index + match[0].length]);
-  }
-  return spans.sort((a, b) => a[0] - b[0]);
-}
-
-/** A span less the protected ones. */
-function without(start: number, end: number, spans: readonly Span[]): Span[] {
-  const left: Span[] = [];
-  let from = start;
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((spans[middle]?.[1] ?? 0) <= start) low = middle + 1;
-    else high = middle;
-  }
-  for (let i = low; i < spans.length && (spans[i]?.[0] ?? end) < end; i++) {
-    const [a, b] = spans[i] as Span;
-    if (a > from) left.push([from, a]);
-    from = Math.max(from, b);
-  }
-  if (from < end) left.push([from, end]);
-  return left;
 }
 
 /** Adds every other whole-word place of a value that was found, here or elsewhere. By the first letters of the values, so that the work grows with the text and not with their number. */
@@ -316,8 +298,6 @@ function withRepeated(
   return more.length === 0 ? edits : [...edits, ...more].sort((a, b) => a.start - b.start);
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 function isWordAt(text: string, at: number): boolean {
   return /[\p{L}\p{N}]/u.test(text[at] ?? "");
 }
@@ -348,7 +328,7 @@ function applied(
         const [a, b] = [piece.start + start - at, piece.start + stop - at];
         if (start > from) out.push({ start: piece.start + from - at, end: a, text: piece.text.slice(from - at, start - at) });
         const whole = start === edit.start && stop === edit.end;
-        if (stop > start && !whole && !/[\p{L}\p{N}]/u.test(value)) out.push({ start: a, end: b, text: value });
+        if (stop > start && !whole && !saysSomething(value)) out.push({ start: a, end: b, text: value });
         else if (stop > start)
           out.push({
             start: a,
@@ -420,7 +400,7 @@ export function restore(text: string, policy: TierPolicy, keys: RedactionKeys): 
   let out = "";
   let at = 0;
   let count = 0;
-  for (const { start, end, entity, form, kept } of markersIn(text, policy, keys)) {
+  for (const { start, end, entity, form, kept } of markersIn(text, { policy, recognisers: [] }, keys)) {
     if (form !== "token" && form !== "sealed") continue;
     const value = keys.open(form, entity, kept) ?? "";
     const bare = value.startsWith(BARE) && text[start - 1] === '"' && text[end] === '"';

@@ -1,16 +1,8 @@
-import { checkArgument } from "@seneschal/kernel";
+import { shownName } from "../classification/columns.ts";
 import { type LexiconTerm, termOf } from "../classification/lexicon.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
-import {
-  checkRedaction,
-  checkRedactionOptions,
-  joined,
-  type Parts,
-  type Piece,
-  type Redacted,
-  type RedactionOptions,
-  redactedPieces,
-} from "./redact.ts";
+import { joined, type Parts, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
+import { redactionRuleFor } from "./rules.ts";
 
 /** A value inside a file, and how each of its UTF-16 units is written there. */
 export interface Written {
@@ -148,31 +140,14 @@ export function namedWithin(
 }
 
 /** What is left of a name names the values below it, so that it does so the second time too. */
-export function nameLeft(pieces: readonly Piece[]): string {
-  return pieces
-    .map((piece) => piece.text)
-    .join("")
-    .replace(/<[^>]*>|\*+/g, " ");
+export function nameLeft(pieces: readonly Piece[], options: RedactionOptions): string {
+  return shownName(pieces.map((piece) => piece.text).join(""), options);
 }
 
-/** A column: its name, redacted, and how its values are, with what is left of the name. */
-export interface ColumnRedactor {
-  readonly name: Redacted;
-  /** Throws as {@link redact}. */
-  redact(value: string): Redacted;
-}
-
-/** Redacts a column of a table. Throws as {@link redact}. */
-export function columnRedactor(name: string, options: RedactionOptions): ColumnRedactor {
-  checkRedactionOptions(options);
-  checkRedaction(name, options);
-  const pieces = redactedPieces(name, options);
-  const under = named(options, nameLeft(pieces), "");
-  return {
-    name: joined(pieces, options.policy),
-    redact(value) {
-      checkArgument("value", value, "string");
-      return joined(redactedPieces(value, under), options.policy);
-    },
-  };
+/** The options of a place whose column is known to hold an entity as a whole: what the place's own name says goes before, unless that is kept. */
+export function heldBy(under: RedactionOptions, entity: string | undefined): RedactionOptions {
+  if (entity === undefined) return under;
+  const { policy, rules, whole } = under;
+  const isKept = whole === undefined || redactionRuleFor(policy, rules, whole).operator === "keep";
+  return isKept ? Object.assign({}, under, { whole: entity }) : under;
 }
