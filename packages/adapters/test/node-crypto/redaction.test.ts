@@ -7,6 +7,7 @@ import {
   type RedactionRule,
   redact,
   redactAs,
+  redactColumn,
   redactionKeys,
   restore,
 } from "@seneschal/governance";
@@ -198,4 +199,12 @@ test.each([
   ["an entity that nothing finds", "<HARMLESS token:AKIAIOSFODNN7EXAMPLE>"],
 ])("what looks like a marker and holds %s is classified as the text that it is", (_, forged) => {
   expect(createClassifier().classify(forged).tier).not.toBe("PUBLIC");
+});
+
+test("equal cells of a column have equal tokens, and no two sealed values are alike", () => {
+  const cells = Array.from({ length: 8 }, () => "ada@example.org");
+  const made = redactionKeys(nodeCrypto, new Uint8Array(32).fill(5), seededRandom(6));
+  const differentUnder = (operator: "tokenise" | "encrypt") =>
+    new Set(redactColumn("contact", cells, { ...optionsOf({ operator }), keys: made }).cells).size;
+  expect([differentUnder("tokenise"), differentUnder("encrypt")]).toEqual([1, 8]);
 });
