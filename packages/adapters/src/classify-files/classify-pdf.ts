@@ -53,6 +53,18 @@ const OVERLAP = 4096;
  * other text, and what earlier versions within the file say. Needs the package unpdf.
  *
  * Throws `file_invalid` for what is no PDF, encrypted, or larger than 64 MiB or 5000 pages, and where reading takes longer than `deadline`; `back_end_missing`.
+ *
+ * @example
+ * ```ts
+ * import { readFile } from "node:fs/promises";
+ * import { classifyPdf } from "@seneschal/adapters/classify-files";
+ * async function tierOf(path: string): Promise<string> {
+ *   const bytes = new Uint8Array(await readFile(path));
+ *   const report = await classifyPdf({ byteLength: bytes.length, read: async (start, end) => bytes.slice(start, end) });
+ *   return report.tier; // the highest where `report.unread` names something
+ * }
+ * console.log(typeof tierOf); // function
+ * ```
  */
 export async function classifyPdf(file: RandomAccess, options: ClassifyPdfOptions = {}): Promise<PdfReport> {
   checkOptions("options", options, { policy: "object?", recognisers: "array?", deadline: "number?" });

@@ -1,4 +1,5 @@
 import {
+  classifyColumnValues,
   DEFAULT_RECOGNISERS,
   DEFAULT_TIER_POLICY,
   type RedactionFormat,
@@ -12,6 +13,7 @@ import { runFileTask } from "../../src/file-threads/run-file-task.ts";
 import { seededRandom } from "../../src/memory/index.ts";
 import { nodeCrypto } from "../../src/node-crypto/index.ts";
 import { parquetOf, rowsOfParquet } from "./parquet.ts";
+import { unzipped, zipped } from "./workbook.ts";
 
 async function* cut(text: string, size: number): AsyncGenerator<string> {
   for (let i = 0; i < text.length; i += size) yield text.slice(i, i + size);
@@ -213,6 +215,70 @@ test("no cell of a column that classification knows by its name or by most of it
       expect(await rowsOf(format, names, (restored as { readonly bytes: Uint8Array }).bytes), told).toEqual(
         await rowsOf(format, names, bytes),
       );
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("and no cell of such a column of an Excel sheet is left, with shared texts or without, in which classification finds nothing then", async () => {
+  const escaped = (said: string) => said.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  await fc.assert(
+    fc.asyncProperty(tables, fc.constantFrom(...DESTROYING), fc.boolean(), async ({ columns, rows }, operator, isShared) => {
+      const values = columns.map(({ held, others }, column) =>
+        Array.from({ length: rows }, (_, row) => {
+          const isOther = row > 0 && (row * 7 + column) % 8 < others;
+          return (isOther ? OTHERS[(row + column) % OTHERS.length] : held[row % held.length]) ?? "";
+        }),
+      );
+      const lines = [
+        columns.map(({ name }) => name),
+        ...Array.from({ length: rows }, (_, row) => values.map((each) => each[row] ?? "")),
+      ];
+      const strings = [...new Set(lines.flat())];
+      const cell = (said: string, row: number, column: number) => {
+        const at = `${String.fromCharCode(65 + column)}${row + 1}`;
+        return isShared
+          ? `<c r="${at}" t="s"><v>${strings.indexOf(said)}</v></c>`
+          : `<c r="${at}" t="inlineStr"><is><t>${escaped(said)}</t></is></c>`;
+      };
+      const sheet = lines
+        .map((line, row) => `<row r="${row + 1}">${line.map((said, i) => cell(said, row, i)).join("")}</row>`)
+        .join("");
+      const bytes = zipped({
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+        "xl/workbook.xml": "<workbook><sheets/></workbook>",
+        "xl/worksheets/sheet1.xml": `<worksheet><sheetData>${sheet}</sheetData></worksheet>`,
+        ...(isShared
+          ? { "xl/sharedStrings.xml": `<sst>${strings.map((said) => `<si><t>${escaped(said)}</t></si>`).join("")}</sst>` }
+          : {}),
+      });
+      const redacted = async (file: Uint8Array) => {
+        const done = await runFileTask({ work: "redact", format: "xlsx", bytes: file, rules: [{ operator }], key }, given);
+        return (done as { readonly bytes: Uint8Array }).bytes;
+      };
+      const once = await redacted(bytes);
+      const told = JSON.stringify(lines);
+      const parts = unzipped(once);
+      const shared = [...(parts["xl/sharedStrings.xml"] ?? "").matchAll(/<si>(.*?)<\/si>/gs)].map(([, said = ""]) => said);
+      const left = new Map(
+        [...(parts["xl/worksheets/sheet1.xml"] ?? "").matchAll(/<c r="(\w+)"( t="s")?.*?>(.*?)<\/c>/gs)].map(
+          ([, at = "", isIndex, said = ""]) => [at, isIndex === undefined ? said : shared[Number(said.replace(/<\/?v>/g, ""))]],
+        ),
+      );
+      for (const [i, { name }] of columns.entries()) {
+        const { entity } = classifyColumnValues({ name, values: values[i] ?? [] }, given.policy, given.recognisers);
+        if (entity === undefined) continue;
+        for (const [row, value] of (values[i] ?? []).entries())
+          if (/[\p{L}\p{N}]/u.test(value))
+            expect(left.get(`${String.fromCharCode(65 + i)}${row + 2}`), told).not.toContain(escaped(value));
+      }
+      const report = await runFileTask({ work: "classify", format: "xlsx", bytes: once, about: "" }, given);
+      expect(report, `${JSON.stringify(parts)} of ${told}`).toMatchObject({
+        entities: {},
+        tags: [],
+        tier: DEFAULT_TIER_POLICY.tiers[0],
+      });
+      expect(unzipped(await redacted(once)), told).toEqual(parts);
     }),
     { numRuns: 100 },
   );

@@ -374,3 +374,29 @@ describe("what cannot be read is refused by its name", () => {
     await expect(redactXlsx(bomb, optionsOf())).rejects.toThrow("xl/big.xml: is larger than it may be");
   });
 });
+
+describe("a cell is never longer than Excel takes", () => {
+  const many = "ada@example.org ".repeat(2000).trim();
+  const isAs = (shared: boolean) => ({
+    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+    "xl/workbook.xml": "<workbook><sheets/></workbook>",
+    "xl/worksheets/sheet1.xml": `<worksheet><sheetData><row r="1">${
+      shared
+        ? '<c r="A1" t="s"><v>0</v></c>'
+        : `<c r="A1" t="inlineStr"><is><r><t>${many.slice(0, 9)}</t></r><r><t>${many.slice(9)}</t></r></is></c>`
+    }</row></sheetData></worksheet>`,
+    ...(shared ? { "xl/sharedStrings.xml": `<sst><si><t>${many}</t></si></sst>` } : {}),
+  });
+  test.each([true, false])("shared: %s", async (shared) => {
+    const bytes = zipped(isAs(shared));
+    const textOf = (file: Uint8Array) => seen(unzipped(file)[shared ? "xl/sharedStrings.xml" : "xl/worksheets/sheet1.xml"] ?? "");
+    expect(textOf((await redactXlsx(bytes, optionsOf({ operator: "hash" }))).bytes).match(/EMAIL_ADDRESS/g)).toEqual([
+      "EMAIL_ADDRESS",
+    ]);
+    expect(textOf((await redactXlsx(bytes, optionsOf({ operator: "mask" }))).bytes)).toContain(many.replaceAll(/[a-z]/g, "*"));
+    await expect(redactXlsx(bytes, optionsOf({ operator: "tokenise" }))).rejects.toMatchObject({
+      code: "validation_failed",
+      message: expect.stringContaining("a cell would be longer than Excel takes (32767 characters)"),
+    });
+  });
+});

@@ -3,6 +3,7 @@ import { termOf } from "../classification/lexicon.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
+import { JudgedColumns } from "./column-entities.ts";
 import { knownValues, plainNumber } from "./known-values.ts";
 import {
   BARE,
@@ -29,7 +30,7 @@ import {
   readWith,
   rootOf,
 } from "./workbook-places.ts";
-import { assembled, joinedPieces, nameLeft, type Written } from "./written-values.ts";
+import { assembled, joinedPieces, nameLeft, placedPieces, type Written } from "./written-values.ts";
 import { type XmlElement, type XmlText, xmlTexts } from "./xml-texts.ts";
 
 /** The parts of an Office Open XML package (ECMA-376) that are XML, by their names. */
@@ -93,28 +94,36 @@ export function redactWorkbook(
     cell.kind === "shared" ? (stringOf(part, cell)?.text ?? "") : cell.texts.map(({ value }) => value).join("");
 
   const first = new Reading(options);
-  /** What is above a cell, or above the cells that show a shared text. */
-  const under = new Map<XmlElement, readonly string[]>();
+  /** Where a cell stands, or the cells that show a shared text. */
+  const under = new Map<XmlElement, Under>();
   const hidden = new Map<string, string>();
   for (const { name, texts, cells } of read) {
     const heads = headsOf(cells, texts, (cell) => nameLeft(redactedPieces(says(name, cell), options), options));
+    const saying = (cell: Cell): string => {
+      const said = says(name, cell);
+      return cell.kind === "number" ? (plainNumber(said) ?? said) : said;
+    };
+    const held = heldBelow(cells, heads, options, saying, (cell) =>
+      first.left(saying(cell), { names: heads.get(cell.element) ?? [] }),
+    );
     for (const cell of cells) {
-      const names = heads.get(cell.element) ?? [];
-      under.set(cell.element, names);
+      const entity = held.get(cell.element);
+      const place: Under = { names: heads.get(cell.element) ?? [], ...(entity === undefined ? {} : { entity }) };
+      under.set(cell.element, place);
       const string = stringOf(name, cell)?.element;
-      if (string !== undefined) under.set(string, [...new Set([...(under.get(string) ?? []), ...names])]);
-      for (const [value, entity] of first.hiddenIn(says(name, cell), names, cell.kind === "number")) hidden.set(value, entity);
+      if (string !== undefined) under.set(string, bothOf(under.get(string), place));
+      for (const [value, entity] of first.hiddenIn(says(name, cell), place, cell.kind === "number")) hidden.set(value, entity);
     }
   }
   const known = hidden.size === 0 ? {} : { known: knownValues(hidden) };
-  const reading = new Reading(Object.assign({}, options, known));
+  const reading = new Reading(Object.assign({}, options, known), first);
   /** What is hidden in cells, and nothing else. */
   const elsewhere = new Reading(Object.assign({}, options, known, { recognisers: [] }));
   const kept = new Reading({ ...options, rules: options.rules.filter(({ operator }) => operator === "keep") });
 
   const holdsValue = (name: string): boolean =>
     [name, name.replaceAll(/\.(?:xml|rels|vml)$/gi, "")].some(
-      (read) => kept.isHidden(read, []) || (!isAgreedName(read) && reading.isHidden(read, [])),
+      (read) => kept.isHidden(read, NOWHERE) || (!isAgreedName(read) && reading.isHidden(read, NOWHERE)),
     );
   const sheets = sheetsOf(read, reading);
 
@@ -130,7 +139,7 @@ export function redactWorkbook(
       gone.set(start, Math.max(end, gone.get(start) ?? 0));
     };
     const formulas = formulasToHide(cells, (cell) => {
-      const names = under.get(cell.element) ?? [];
+      const names = under.get(cell.element) ?? NOWHERE;
       const formula = sheets.in(joinedValue(cell.formulaTexts));
       return (
         reading.isHidden(says(name, cell), names, cell.kind === "number") ||
@@ -171,15 +180,15 @@ export function redactWorkbook(
         around === undefined
           ? namesAt(part, text, under, options)
           : text.attribute === undefined
-            ? (under.get(around) ?? [])
-            : [];
+            ? (under.get(around) ?? NOWHERE)
+            : NOWHERE;
       const value = joinedValue(group);
       if (place === "font") {
-        if (elsewhere.isHidden(value, [])) pieces.push(...joinedPieces(xml, asParts(group), elsewhere.told([])));
+        if (elsewhere.isHidden(value, NOWHERE)) pieces.push(...joinedPieces(xml, asParts(group), elsewhere.told(NOWHERE)));
         continue;
       }
       if (place === "word") {
-        if (first.isHidden(value, names)) pieces.push(...joinedPieces(xml, asParts(group), first.told(names)));
+        if (first.isHidden(value, names)) pieces.push(...first.redacted(xml, group, names));
         continue;
       }
       if (!reading.isHidden(value, names, isValue && cell.kind === "number") && !isFormula(text) && !isHeaderOrFooter(text))
@@ -190,7 +199,7 @@ export function redactWorkbook(
       else {
         const form = text.attribute === undefined ? formInstead(text.element?.name ?? "", root) : undefined;
         const [entity = ""] = reading.hiddenIn(value, names).values();
-        if (form === undefined) pieces.push(...joinedPieces(xml, asParts(group), reading.told(names)));
+        if (form === undefined) pieces.push(...withinLimit(name, group, reading.redacted(xml, group, names), around));
         else pieces.push(...insteadOf(group, form, { entity, operator: "replace" }));
       }
     }
@@ -233,24 +242,82 @@ function refuse(part: string, why: string): never {
   throw governanceError("validation_failed", `${part}: ${why}`, { field: part });
 }
 
+/** What is above a cell, the nearest first, and what its column holds as a whole. */
+interface Under {
+  readonly names: readonly string[];
+  readonly entity?: string;
+}
+
+const NOWHERE: Under = { names: [] };
+
+/** Where a text stands that is shown in two places. */
+function bothOf(one: Under | undefined, other: Under): Under {
+  const entity = one?.entity ?? other.entity;
+  return { names: [...new Set([...(one?.names ?? []), ...other.names])], ...(entity === undefined ? {} : { entity }) };
+}
+
+/**
+ * What cells below one another hold as a whole by a name above them and most of their values, as classification tells it of a column; where it tells nothing, by what redaction leaves of them (`left`).
+ */
+function heldBelow(
+  cells: readonly Cell[],
+  heads: ReadonlyMap<XmlElement, readonly string[]>,
+  options: RedactionOptions,
+  says: (cell: Cell) => string,
+  left: (cell: Cell) => string,
+): ReadonlyMap<XmlElement, string> {
+  const columns = new Map<number, Cell[]>();
+  for (const cell of cells) {
+    const column = columns.get(cell.column);
+    if (column === undefined) columns.set(cell.column, [cell]);
+    else column.push(cell);
+  }
+  const held = new Map<XmlElement, string>();
+  for (const column of columns.values()) {
+    const sorted = [...column].sort((a, b) => a.row - b.row);
+    for (let from = 0, to = 0; from < sorted.length; from = to) {
+      for (to = from + 1; to < sorted.length && (sorted[to]?.row ?? 0) <= (sorted[to - 1]?.row ?? 0) + 1; ) to++;
+      const block = sorted.slice(from, to);
+      const names = heads.get((block.at(-1) as Cell).element) ?? [];
+      for (const name of [...new Set([...names].reverse()), ""]) {
+        const below = name === "" ? block : block.filter(({ element }) => heads.get(element)?.includes(name));
+        const entity = entityOf(name, below.map(says), options) ?? entityOf(name, below.map(left), options);
+        if (entity === undefined) continue;
+        for (const { element } of below) held.set(element, entity);
+        break;
+      }
+    }
+  }
+  return held;
+}
+
+function entityOf(name: string, values: readonly string[], options: RedactionOptions): string | undefined {
+  const column = new JudgedColumns();
+  for (const value of values) column.add("", name, value);
+  return column.entities(options).get("");
+}
+
 /** What is found in values, remembered: cells and attributes often say the same. */
 class Reading {
   readonly #options: SearchOptions;
+  readonly #before: Reading | undefined;
   readonly #told = new Map<string, SearchOptions>();
-  readonly #hidden = new Map<string, ReadonlyMap<string, string>>();
+  readonly #pieces = new Map<string, readonly Piece[]>();
 
-  constructor(options: SearchOptions) {
+  /** `before` searches for the same but for known values: what it found holds where none of these stands in what it left. */
+  constructor(options: SearchOptions, before?: Reading) {
     this.#options = options;
+    this.#before = before;
   }
 
-  /** The options under these names, the nearest first. A name that is for sure of an entity decides, unless that is kept. */
-  told(names: readonly string[]): SearchOptions {
-    if (names.length === 0) return this.#options;
-    const key = JSON.stringify(names);
+  /** The options of a place. A name that is for sure of an entity decides, unless that is kept; then what the column holds. */
+  told({ names, entity }: Under): SearchOptions {
+    if (names.length === 0 && entity === undefined) return this.#options;
+    const key = JSON.stringify([entity, ...names]);
     const known = this.#told.get(key);
     if (known !== undefined) return known;
     const { policy, rules } = this.#options;
-    const entities = names.map((name) => termOf(name, "")?.entity).filter((entity) => entity !== undefined);
+    const entities = [...names.map((name) => termOf(name, "")?.entity), entity].filter((each) => each !== undefined);
     const whole = entities.find((entity) => redactionRuleFor(policy, rules, entity).operator !== "keep") ?? entities[0];
     const hints = names.map((name) => wordsOf(name).join(" "));
     const told = Object.assign({}, this.#options, { hints }, whole === undefined ? {} : { whole });
@@ -258,37 +325,64 @@ class Reading {
     return told;
   }
 
-  /** The values that are hidden in a text, each with its entity; a number as a whole. */
-  hiddenIn(value: string, names: readonly string[], isNumber = false): ReadonlyMap<string, string> {
-    const key = JSON.stringify([value, isNumber, ...names]);
-    const known = this.#hidden.get(key);
+  /** A value redacted, in its own offsets. */
+  pieces(value: string, under: Under): readonly Piece[] {
+    const key = JSON.stringify([value, under.entity, ...under.names]);
+    const known = this.#pieces.get(key);
     if (known !== undefined) return known;
+    const before = this.#before?.pieces(value, under);
+    const told = this.told(under);
+    const { whole: _, ...within } = told;
+    const holds = before === undefined || isChanged(redactedPieces(textOf(before), { ...within, recognisers: [] }));
+    const pieces = holds ? redactedPieces(value, told) : before;
+    this.#pieces.set(key, pieces);
+    return pieces;
+  }
+
+  /** The values that are hidden in a text, each with its entity; a number as a whole. */
+  hiddenIn(value: string, under: Under, isNumber = false): ReadonlyMap<string, string> {
     const hidden = new Map<string, string>();
     for (const read of isNumber ? new Set([value, plainNumber(value) ?? value]) : [value])
-      for (const { start, end, entity, text } of redactedPieces(read, this.told(names)))
+      for (const { start, end, entity, text } of this.pieces(read, under))
         if (entity !== undefined && text !== read.slice(start, end))
           hidden.set(isNumber ? value : read.slice(start, end), entity);
-    this.#hidden.set(key, hidden);
     return hidden;
   }
 
-  isHidden(value: string, names: readonly string[], isNumber = false): boolean {
-    return this.hiddenIn(value, names, isNumber).size > 0;
+  isHidden(value: string, under: Under, isNumber = false): boolean {
+    return this.hiddenIn(value, under, isNumber).size > 0;
+  }
+
+  /** What redaction leaves of a value. */
+  left(value: string, under: Under): string {
+    return textOf(this.pieces(value, under));
+  }
+
+  /** A text that is written in one place or in several, redacted there. What is sealed is sealed anew in each place: that two are equal is not told. */
+  redacted(xml: string, group: readonly XmlText[], under: Under): readonly Piece[] {
+    const [only] = group;
+    const pieces = group.length === 1 && only?.keepsValue === true ? this.pieces(only.value, under) : undefined;
+    return only === undefined || pieces === undefined || pieces.some(({ operator }) => operator === "encrypt")
+      ? joinedPieces(xml, asParts(group), this.told(under))
+      : placedPieces(xml, only, pieces);
   }
 }
 
+function isChanged(pieces: readonly Piece[]): boolean {
+  return pieces.some(({ entity }) => entity !== undefined);
+}
+
+function textOf(pieces: readonly Piece[]): string {
+  return pieces.map(({ text }) => text).join("");
+}
+
 /** What the elements around a text are called, and what they call themselves; in parts of Office Open XML only what is above the cells that show it. */
-function namesAt(
-  { name, root }: Part,
-  text: XmlText,
-  under: ReadonlyMap<XmlElement, readonly string[]>,
-  options: RedactionOptions,
-): readonly string[] {
+function namesAt({ name, root }: Part, text: XmlText, under: ReadonlyMap<XmlElement, Under>, options: RedactionOptions): Under {
   const { attribute } = text;
   const isProperties = root === "Properties" && attribute === undefined;
   if (!isForeign(name) && !isProperties) {
     const { within } = attribute === undefined ? readWith(text) : { within: undefined };
-    return within === undefined ? [] : (under.get(within) ?? []);
+    return within === undefined ? NOWHERE : (under.get(within) ?? NOWHERE);
   }
   const names = attribute === undefined ? [] : [attribute.slice(attribute.indexOf(":") + 1)];
   for (let around = text.element; around !== undefined; around = around.parent) {
@@ -298,7 +392,31 @@ function namesAt(
     }
     if (!isProperties) names.push(around.name);
   }
-  return names;
+  return { names };
+}
+
+/** Characters that Excel takes in a cell. */
+const MOST_OF_CELL = 32_767;
+
+/** A cell whose redacted text is longer than Excel takes has the marker of its first value alone, unless that could not be restored. */
+function withinLimit(
+  part: string,
+  group: readonly XmlText[],
+  pieces: readonly Piece[],
+  around: XmlElement | undefined,
+): readonly Piece[] {
+  const isShared = around === undefined && readWith(group[0] as XmlText).within?.name === "si";
+  if (around === undefined && !isShared) return pieces;
+  const length = pieces.reduce((sum, { text }) => sum + text.replaceAll(/&[^;]{1,8};/g, " ").length, 0);
+  const given = group.reduce((sum, { value }) => sum + value.length, 0);
+  const found = pieces.find(({ entity }) => entity !== undefined);
+  if (length <= MOST_OF_CELL || given > MOST_OF_CELL || found?.entity === undefined) return pieces;
+  if (pieces.some(({ operator }) => operator === "tokenise" || operator === "encrypt"))
+    refuse(
+      part,
+      `a cell would be longer than Excel takes (${MOST_OF_CELL} characters): its values can be masked, not tokenised or encrypted`,
+    );
+  return insteadOf(group, `<${found.entity}>`, { entity: found.entity, operator: "replace" });
 }
 
 function asParts(group: readonly XmlText[]): readonly { readonly written: Written; readonly alone: boolean }[] {
@@ -332,7 +450,7 @@ function sheetsOf(parts: readonly Part[], reading: Reading): Sheets {
     .filter(({ attribute, element }) => attribute === "name" && element?.name === "sheet");
   const taken = new Set(texts.map(({ value }) => value.toLowerCase()));
   for (const text of texts) {
-    const pieces = redactedPieces(text.value, reading.told([]));
+    const pieces = redactedPieces(text.value, reading.told(NOWHERE));
     const found = pieces.find(({ entity }) => entity !== undefined);
     if (found?.entity === undefined) continue;
     let name = pieces.map((piece) => piece.text).join("");
@@ -383,13 +501,13 @@ function literalsOf(formula: string): string {
 function formulaPieces(xml: string, group: readonly XmlText[], reading: Reading, sheets: Sheets): readonly Piece[] {
   const written = joinedValue(group);
   const formula = sheets.in(written);
-  const told = reading.told([]);
+  const told = reading.told(NOWHERE);
   const literals = [...formula.matchAll(LITERAL)].map(({ 0: whole, index }) => [index + 1, index + whole.length - 1] as const);
   const pieces = redactedPieces(formula, told);
   const isInLiterals = pieces.every(
     ({ start, end, entity }) => entity === undefined || literals.some(([from, to]) => from <= start && end <= to),
   );
-  const [joined] = reading.hiddenIn(literalsOf(pieces.map(({ text }) => text).join("")), []).values();
+  const [joined] = reading.hiddenIn(literalsOf(pieces.map(({ text }) => text).join("")), NOWHERE).values();
   if (isInLiterals && joined === undefined && formula === written) return joinedPieces(xml, asParts(group), told);
   const entity = joined ?? pieces.find((piece) => piece.entity !== undefined)?.entity;
   if (entity === undefined) return insteadOf(group, formula);
@@ -407,7 +525,7 @@ const CODE = /&(?:"([^"]*)"|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|\d{1,3}|[A-Za-z])/
 
 /** What is printed is read without the codes, and a font's name in them alone. */
 function headerPieces(xml: string, group: readonly XmlText[], reading: Reading): readonly Piece[] {
-  const told = reading.told([]);
+  const told = reading.told(NOWHERE);
   return group.flatMap((text) => {
     const cut = (start: number, end: number): Written => ({
       value: text.value.slice(start, end),

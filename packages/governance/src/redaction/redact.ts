@@ -212,7 +212,7 @@ function editsOf(text: string, options: SearchOptions, first: boolean, borders: 
   if (known !== undefined) for (const { start, end, entity } of knownNumbers(text, known)) add(entity, start, end);
   const edits = borders.length === 0 && known === undefined && otherHints === undefined ? found : apart(found);
   const ruleOf = (entity: string): RedactionRule => redactionRuleFor(policy, rules, entity);
-  return withRepeated(text, edits, done, known, ruleOf);
+  return withRepeated(text, edits, { done, marked }, known, ruleOf);
 }
 
 const BETWEEN = "\n\n";
@@ -253,7 +253,7 @@ function entityOf(finding: Finding): string {
 function withRepeated(
   text: string,
   found: readonly Edit[],
-  done: readonly Span[],
+  { done, marked }: { readonly done: readonly Span[]; readonly marked: readonly Span[] },
   known: KnownValues | undefined,
   ruleOf: (entity: string) => RedactionRule,
 ): readonly Edit[] {
@@ -283,7 +283,9 @@ function withRepeated(
     const stands = (value: string): boolean => {
       const end = at + value.length;
       if (!text.startsWith(value, at) || isWordAt(text, end) || (edit !== undefined && end > edit.start)) return false;
-      return without(at, end, done)[0]?.[0] === at && without(at, end, done)[0]?.[1] === end;
+      // Stars of a value are its own.
+      const [left] = without(at, end, value.includes("*") ? marked : done);
+      return left?.[0] === at && left[1] === end;
     };
     const repeated =
       [...(here ?? [])].find(([value]) => stands(value)) ??

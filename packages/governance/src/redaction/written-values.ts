@@ -18,13 +18,24 @@ export interface Written {
 /** The pieces of a value in the offsets of the file. Where it stands in several places of it, each is a part that begins at one of the cuts. */
 export function piecesOf(
   file: string,
-  { value, at, write, keepsValue = false }: Written,
+  written: Written,
   options: RedactionOptions,
   parts?: Parts & { readonly endAt: (end: number) => number },
 ): readonly Piece[] {
+  const { value, at, keepsValue = false } = written;
   const endAt = parts?.endAt ?? at;
   const source = (start: number, end: number) => (keepsValue ? value.slice(start, end) : file.slice(at(start), endAt(end)));
-  return redactedPieces(value, options, source, parts).map((piece) => {
+  return placedPieces(file, written, redactedPieces(value, options, source, parts), endAt);
+}
+
+/** Pieces of a value in the offsets of the file, as it would write them. */
+export function placedPieces(
+  file: string,
+  { at, write }: Written,
+  pieces: readonly Piece[],
+  endAt: (end: number) => number = at,
+): readonly Piece[] {
+  return pieces.map((piece) => {
     const [start, end] = [at(piece.start), endAt(piece.end)];
     return Object.assign({}, piece, {
       start,
