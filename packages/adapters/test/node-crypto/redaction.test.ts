@@ -183,6 +183,8 @@ test("no marker of any operator is a finding, wherever it stands and whoever's k
   );
   fc.assert(
     fc.property(fc.oneof({ weight: 8, arbitrary: marker }, general), place, (made, stands) => {
+      // Of a password's name and its stars a mask by these rules leaves neither.
+      fc.pre(!made.includes("*") || !stands(made).startsWith("password"));
       const text = stands(made);
       const { findings, tags, tier, reasoning } = classify(text);
       expect({ findings, tags, tier }, `${text}: ${reasoning}`).toEqual({ findings: [], tags: [], tier: "PUBLIC" });

@@ -3,7 +3,10 @@ import { type RecogniseOptions, recognise } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 import type { TierPolicy } from "./tiers.ts";
 
-/** What {@link recognise} finds in what a text shows: a finding that markers (of whatever key) or masks hide is none, and of one that they hide in part the rest is searched alone. */
+/**
+ * What {@link recognise} finds in what a text shows: a finding that markers (of whatever key) or masks hide is none, and of one that markers hide in part the rest is searched alone. Stars that hide only a part may be
+ * the value's own.
+ */
 export function recogniseShown(
   text: string,
   recognisers: readonly Recogniser[],
@@ -12,11 +15,12 @@ export function recogniseShown(
 ): readonly Finding[] {
   const found = recognise(text, recognisers, options);
   if (found.length === 0 || !/[<*]/.test(text)) return found;
-  const hidden = hiddenSpans(text, markedSpans(text, { policy, recognisers }, markerForms));
+  const marked = markedSpans(text, { policy, recognisers }, markerForms);
+  const hidden = hiddenSpans(text, marked);
   if (hidden.length === 0) return found;
   return found.filter(({ entity, start, end }) => {
-    const shown = outsideOf(text, hidden, start, end);
-    if (!saysSomething(shown)) return false;
+    if (!saysSomething(outsideOf(text, hidden, start, end))) return false;
+    const shown = outsideOf(text, marked, start, end);
     return shown === text.slice(start, end) || recognise(shown, recognisers, options).some((each) => each.entity === entity);
   });
 }
