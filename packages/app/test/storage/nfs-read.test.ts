@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { filesOf, mountData, type NfsRig, okOf, openNfsRig, root, statusName, user } from "./nfs-rig.ts";
 import { pattern } from "./rig.ts";
 
@@ -152,6 +153,14 @@ test("nothing is exported to who is not named: neither mounted nor looked at by 
   expect(statusName((await client.call("GETATTR", { handle: other })).status)).toBe("EACCES");
   other.writeBigUInt64BE(12345n, 2);
   expect(statusName((await client.call("GETATTR", { handle: other })).status)).toBe("ESTALE");
+});
+
+test("an export whose bucket is not there is ENOENT to who mounts it, and mounted once the bucket is made", async () => {
+  nfs = await openNfsRig({ exports: [{ bucket: "later" }] });
+  const client = await nfs.client();
+  expect(statusName((await client.mount("/data")).status)).toBe("ENOENT");
+  await createBucket(nfs.rig.node.objects, "alpha", "later", "us-east-1");
+  expect(statusName((await client.mount("/data")).status)).toBe("OK");
 });
 
 test("without a credential nothing is answered but what tells nothing", async () => {

@@ -2,10 +2,12 @@ import { afterEach, expect, test } from "vitest";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
+import { customerEncryption } from "../../src/storage/objects/customer-key.ts";
 import { listVersions } from "../../src/storage/objects/list-keys.ts";
-import { headObject } from "../../src/storage/objects/read-object.ts";
+import { putObject } from "../../src/storage/objects/put-object.ts";
+import { headObject, readObject } from "../../src/storage/objects/read-object.ts";
 import { mountData, type NfsRig, okOf, openNfsRig, root, statusName } from "./nfs-rig.ts";
-import { operator, pattern } from "./rig.ts";
+import { bytesOf, collect, operator, pattern } from "./rig.ts";
 
 let nfs: NfsRig;
 afterEach(() => nfs.dispose());
@@ -146,6 +148,62 @@ test("ENOTSUP: links and devices", async () => {
   expect(await files.status(files.client.call("LINK", { handle, to: await files.split("g") }))).toBe("ENOTSUP");
   const where = await files.split("pipe");
   expect(await files.status(files.client.call("MKNOD", { where, what: { kind: "FIFO", value: nothing } }))).toBe("ENOTSUP");
+});
+
+test("EACCES: an object under a key that its client keeps is neither read nor written by who has not got it", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  const { objects, context } = nfs.rig.node;
+  const customerKey = pattern(32, 5);
+  const keep = async () => {
+    const encryption = customerEncryption(customerKey, context.random);
+    const draft = { tenant: "alpha", bucket: "bucket", key: "kept", contentType: "", headers: {}, meta: {} };
+    await putObject(objects, { ...draft, body: bytesOf(Buffer.from("secret")), attributes: { encryption }, customerKey });
+  };
+  const secret = async (key: string) => {
+    const found = await headObject(objects, "alpha", "bucket", key);
+    return String(await collect(readObject(objects, found, 0, found.size, { customerKey })));
+  };
+  await keep();
+  await expect(files.read("kept")).rejects.toThrow("EACCES");
+  const handle = Buffer.from(await files.walk("kept"));
+  const resize = (size: bigint) =>
+    files.status(files.client.call("SETATTR", { handle, attributes: { ...nothing, size }, guard: undefined }));
+  // Also what would leave none of the bytes that were there.
+  for (const size of [0n, 3n, 99n]) expect(await resize(size)).toBe("EACCES");
+  await expect(files.create("kept")).resolves.toBeDefined();
+  for (const [offset, bytes] of [
+    [1, "x"],
+    [0, "plaintext"],
+    [6, "behind"],
+  ] as const)
+    for (const stable of ["UNSTABLE", "FILE_SYNC"] as const)
+      expect(await files.status(files.write(handle, offset, Buffer.from(bytes), stable))).toBe("EACCES");
+  expect(await secret("kept")).toBe("secret");
+  // Put there by S3 while something else waits to be durable.
+  await nfs.put("kept", Buffer.from("open"));
+  okOf(await files.write(handle, 0, Buffer.from("plaintext")));
+  await keep();
+  expect(await files.status(files.commit(handle))).toBe("EACCES");
+  expect(await files.rename("kept", "moved")).toBe("OK");
+  expect(await secret("moved")).toBe("secret");
+});
+
+test("EACCES: a tenant that was shredded reads and writes nothing", async () => {
+  nfs = await openNfsRig();
+  const files = await open();
+  for (const [key, size] of [
+    ["small", 10],
+    ["large", 50_000],
+  ] as const)
+    await nfs.put(key, pattern(size));
+  const [handle, waits] = [Buffer.from(await files.walk("small")), Buffer.from(await files.create("waits"))];
+  okOf(await files.write(waits, 0, Buffer.from("written before")));
+  await nfs.rig.node.tenants.shred("alpha", operator);
+  for (const key of ["small", "large"]) await expect(files.read(key)).rejects.toThrow("EACCES");
+  expect(await files.status(files.write(handle, 0, Buffer.from("x"), "FILE_SYNC"))).toBe("EACCES");
+  expect(await files.status(files.commit(waits))).toBe("EACCES");
+  await expect(files.create("new")).rejects.toThrow("EACCES");
 });
 
 test("EROFS: nothing is changed through an export that is read-only, which is what an export is unless it says otherwise", async () => {

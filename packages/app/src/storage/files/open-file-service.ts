@@ -32,6 +32,7 @@ import { commit } from "../context.ts";
 import { type DeviceSet, poolFill } from "../data/device-set.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
 import { limitOf } from "../objects/bucket-quota.ts";
+import { customerKeyFor } from "../objects/customer-key.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { createTreeChanges } from "./change-tree.ts";
 import { type Export, openExports, userOf } from "./exports.ts";
@@ -239,7 +240,10 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
     async mount(caller, path) {
       const { from, names } = exports.byPath(caller, path);
       await authorise(from, "", "objects:read");
-      let node = await tree.root(from);
+      let node = await tree.root(from).catch((error: unknown) => {
+        // Nothing that the caller had is gone: the bucket is yet to be made.
+        throw isCoded(error, "ESTALE") ? fileError("ENOENT", "the bucket of the export is not there") : error;
+      });
       for (const name of names) {
         if (!mayAccess(userOf(from, caller), attributesOf(node), "execute"))
           throw fileError("EACCES", "the directory's mode does not allow it");
@@ -321,6 +325,7 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
       withFile(handle, async () => {
         const { node, user, before } = await openToChange(caller, handle);
         checkTransfer(user, before, "write", offset + bytes.length);
+        if (node.object !== undefined) customerKeyFor(node.object.doc, undefined);
         const { file } = node.record.doc;
         const alone = pending.pending(node) === undefined;
         const take = () => pending.write(node, offset, bytes);

@@ -5,6 +5,7 @@ import type { Put } from "@seneschal/kernel/ports";
 import type { ChunkDoc, ChunkRef, ObjectDoc } from "../documents.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects } from "../objects/commit-objects.ts";
+import { customerKeyFor } from "../objects/customer-key.ts";
 import type { Also } from "../objects/delete-object.ts";
 import { objectId } from "../objects/object-id.ts";
 import { type Committable, commitObject } from "../objects/put-object.ts";
@@ -63,7 +64,8 @@ export async function readChanged(
 
 /**
  * Stores an object anew with changes over it, `size` bytes of it where that is said; chunks that did not change are kept. It is durable and
- * seen by everybody when this resolves. Throws `base_changed` when there is another object than `base` by then.
+ * seen by everybody when this resolves. Throws `base_changed` when there is another object than `base` by then, `InvalidRequest` for one under a
+ * key that its client keeps.
  */
 export async function storeChanged(
   services: ObjectServices,
@@ -73,6 +75,8 @@ export async function storeChanged(
   size: number = Math.max(base.size, changes.end),
 ): Promise<ObjectDoc> {
   checkResize("file", size);
+  // Bytes that are not sealed under its client's key are none of that object's.
+  customerKeyFor(base, undefined);
   const { tenant, bucket, key } = base;
   const id = objectId(bucket, key);
   const kept = Math.min(base.size, size);
