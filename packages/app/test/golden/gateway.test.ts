@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { settableClock } from "@seneschal/adapters/memory";
@@ -12,28 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatewayCollectionList } from "../../src/gateway/resources.ts";
 import { openLevelRigStore } from "../gateway/level-store.ts";
 import { type Caller, openRig, type Rig } from "../gateway/rig.ts";
-
-/** What is known of a directory: `gateway.json` beside the store that a release wrote. */
-interface Facts {
-  /** When it was written. */
-  readonly at: number;
-  readonly unseal_key: string;
-  readonly callers: Readonly<Record<string, { readonly sub: string; readonly org: string }>>;
-  /** Every request without effect that the release answered with 200, and the things that its answer named. */
-  readonly asked: readonly {
-    readonly id: string;
-    readonly caller: string;
-    readonly path: string;
-    readonly names: readonly string[];
-  }[];
-  readonly workspace: string;
-  readonly ciphertext: string;
-  /** Begun, with one share of two. */
-  readonly ceremony: string;
-  readonly recovery: string;
-  readonly shares: readonly { readonly index: number; readonly data: string }[];
-  readonly public_key: string;
-}
+import { directoryOf, releases, TODAY } from "./releases.ts";
+import { type GatewayFacts, writeGateway } from "./write-gateway.ts";
 
 const advice =
   "a stored shape changed: raise the collection's version and give the upgrade step, or make the new member optional (docs/stores-and-logs.md)";
@@ -44,8 +24,29 @@ const narrowed: Readonly<Record<string, readonly string[]>> = {
   "0.1": ["user getSigningSession"],
 };
 
-/** Collections that the release did not have, or that its directory has no document of. */
+/** Collections that the release did not have, or that its directory has no document of. The next release's are today's. */
 const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
+  [TODAY]: [
+    "admin_mfa",
+    "audit_archives",
+    "audit_gaps",
+    "audit_tiles",
+    "audit_trees",
+    "bootstrap",
+    "custodians",
+    "custody_ceremonies",
+    "custody_entries",
+    "custody_parts",
+    "deletion_consents",
+    "edge_syncs",
+    "emergency_acts",
+    "encrypted_shares",
+    "log_witnesses",
+    "message_receipts",
+    "seen_cards",
+    "spent_nonces",
+    "witnessed_logs",
+  ],
   "0.1": [
     "audit_archives",
     "audit_gaps",
@@ -70,19 +71,19 @@ const withoutDocuments: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const folder = new URL(".", import.meta.url).pathname;
-const releases = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-
-describe.each(releases.map(({ name }) => name))("a gateway directory of release %s", (release) => {
-  const facts = JSON.parse(readFileSync(join(folder, release, "gateway.json"), "utf8")) as Facts;
+describe.each(releases)("a gateway directory of release %s", (release) => {
+  let facts: GatewayFacts;
   const path = mkdtempSync(join(tmpdir(), "golden-"));
   let store: DocumentStore;
   let rig: Rig;
   let before: readonly string[];
-  const by = (name: string): Caller => rig.bearer(facts.callers[name] as { sub: string; org: string });
+  const by = (name: string): Caller => rig.bearer(facts.callers[name] as GatewayFacts["callers"][string]);
 
   beforeAll(async () => {
-    cpSync(join(folder, release, "gateway"), path, { recursive: true });
+    const directory = await directoryOf(release, writeGateway);
+    facts = JSON.parse(readFileSync(join(directory, "gateway.json"), "utf8"));
+    cpSync(join(directory, "gateway"), path, { recursive: true });
+    if (release === TODAY) rmSync(directory, { recursive: true });
     store = await openLevelRigStore(path);
     before = (await store.changes(0, 100_000)).map(({ coll }) => coll);
     const vault = await openEmbeddedVault({
@@ -94,7 +95,7 @@ describe.each(releases.map(({ name }) => name))("a gateway directory of release 
     });
     rig = await openRig({ store, vault, organizations: ["acme"], settings: { server: { instance_id: "gateway-of-acme" } } });
     rig.clock.set(facts.at + 1000);
-  });
+  }, 300_000);
   afterAll(async () => {
     await rig.close();
     await store.close();
@@ -103,7 +104,9 @@ describe.each(releases.map(({ name }) => name))("a gateway directory of release 
 
   it("holds documents of every collection but those that are named", () => {
     const empty = gatewayCollectionList.map(({ name }) => name).filter((name) => !before.includes(name));
-    expect(empty.sort()).toEqual(withoutDocuments[release]);
+    expect(empty.sort(), "golden/write-gateway.ts makes one of each kind: one more for what is new").toEqual(
+      withoutDocuments[release] ?? facts.empty,
+    );
   });
 
   it("is listed and read through every route that read it then, and what it named is there", async () => {
@@ -122,13 +125,25 @@ describe.each(releases.map(({ name }) => name))("a gateway directory of release 
     expect(body, text).toMatchObject({ valid: true, flaw: null });
   });
 
-  it("opens what was sealed, signs with the shares that were dealt, and says what must be begun anew", async () => {
+  it("opens what was sealed, and signs with the shares that were dealt", async () => {
     const acme = by("admin");
     const opened = await acme("POST", `/api/v1/workspaces/${facts.workspace}/decrypt`, {
       ciphertext: facts.ciphertext,
       context: { a: "b" },
     });
     expect(opened.body, opened.text).toEqual({ plaintext: Buffer.from("secret").toString("base64") });
+    const data = Buffer.from("x").toString("base64");
+    const made = await acme("POST", "/api/v1/crk/sign", { shares: facts.shares.slice(0, 2), public_key: facts.public_key, data });
+    const check = { public_key: facts.public_key, data, signature: made.body.signature };
+    expect((await acme("POST", "/api/v1/crk/verify", check)).body, made.text).toEqual({ valid: true });
+  });
+
+  it("goes on with a ceremony that was begun, and says what must be begun anew", async () => {
+    const acme = by("admin");
+    if (release !== "0.1") {
+      expect((await acme("GET", `/api/v1/crk/ceremony/${facts.ceremony}`)).body).toMatchObject({ shares_collected: 1 });
+      return;
+    }
     // Release 0.1 did not keep who brought a share: what it began is not finished by today's rules, it is begun anew.
     const { security_admin, auditor } = rig.dev.organizations["acme"]?.admins ?? {};
     const officer = rig.bearer({ sub: security_admin?.id ?? "", org: "acme", roles: ["security_admin"] });
@@ -148,10 +163,6 @@ describe.each(releases.map(({ name }) => name))("a gateway directory of release 
     expect((await officer("POST", `${path}/share`, second)).status).toBe(204);
     const done = await acme("POST", `${path}/complete`, { witness: auditor?.id });
     expect(done.body.ceremony, done.text).toMatchObject({ status: "completed" });
-    const data = Buffer.from("x").toString("base64");
-    const made = await acme("POST", "/api/v1/crk/sign", { shares: facts.shares.slice(0, 2), public_key: facts.public_key, data });
-    const check = { public_key: facts.public_key, data, signature: made.body.signature };
-    expect((await acme("POST", "/api/v1/crk/verify", check)).body, made.text).toEqual({ valid: true });
   });
 
   it("is delivered from and swept as today's records are, and is listed after that", async () => {

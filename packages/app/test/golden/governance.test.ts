@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { directoryBackups } from "@seneschal/adapters/backups";
@@ -9,33 +9,20 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { governanceLog, governanceSchema } from "../../src/governance/index.ts";
 import { verifyArchive } from "../../src/platform/audit-log/index.ts";
 import { type Rig, startRig } from "../governance/rig.ts";
+import { directoryOf, releases, TODAY } from "./releases.ts";
+import { type GovernanceFacts, writeGovernance } from "./write-governance.ts";
 
-/** What is known of a directory: `governance.json` beside the store that a release wrote. */
-interface Facts {
-  /** PEM. */
-  readonly checkpoint_key: string;
-  /** Every path that the release answered with 200. */
-  readonly asked: readonly string[];
-  /** API keys; the first may decide, the second asked. */
-  readonly owner: { readonly id: string; readonly key: string };
-  readonly agent: { readonly id: string; readonly key: string };
-  /** An approval that was given, one that `agent` waits for, and one that a key of the configuration waits for. */
-  readonly given: string;
-  readonly pending: string;
-  readonly waiting: string;
-}
-
-const folder = new URL(".", import.meta.url).pathname;
-const releases = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-
-describe.each(releases.map(({ name }) => name))("a data-governance directory of release %s", (release) => {
-  const facts = JSON.parse(readFileSync(join(folder, release, "governance.json"), "utf8")) as Facts;
+describe.each(releases)("a data-governance directory of release %s", (release) => {
+  let facts: GovernanceFacts;
   const path = mkdtempSync(join(tmpdir(), "golden-"));
   const archive = directoryBackups(join(path, "archive"));
   let store: DocumentStore;
   let rig: Rig;
   beforeAll(async () => {
-    cpSync(join(folder, release, "governance"), join(path, "store"), { recursive: true });
+    const directory = await directoryOf(release, writeGovernance);
+    facts = JSON.parse(readFileSync(join(directory, "governance.json"), "utf8"));
+    cpSync(join(directory, "governance"), join(path, "store"), { recursive: true });
+    if (release === TODAY) rmSync(directory, { recursive: true });
     writeFileSync(join(path, "checkpoint.pem"), facts.checkpoint_key, { mode: 0o600 });
     store = await openLevelStore({ ...governanceSchema, path: join(path, "store") });
     rig = await startRig(serve, {
@@ -44,7 +31,7 @@ describe.each(releases.map(({ name }) => name))("a data-governance directory of 
       archive,
       settings: { audit: { archive: { to: { directory: join(path, "archive") }, after: "1h" } } },
     });
-  });
+  }, 300_000);
   afterAll(async () => {
     await rig.stop();
     await store.close();
@@ -73,22 +60,34 @@ describe.each(releases.map(({ name }) => name))("a data-governance directory of 
     expect(await verifyArchive(archive, { forms: [governanceLog] })).toMatchObject({ segments: 1 });
   });
 
-  it("has API keys that work; one of which nobody knows who made it decides nothing, and is decided nothing for, until it is rotated", async () => {
-    const decide = (key: string, id: string) =>
-      rig.call({ key }, "POST", `/api/v1/approvals/${id}/decision`, { decision: "approve", user_id: "bob" });
-    const rotate = async (id: string): Promise<string> =>
-      (await rig.call("admin", "POST", `/api/v1/api-keys/${id}/rotate`)).body.api_key;
+  it.skipIf(release === "0.1")("has API keys that work, and decides what waits", async () => {
     expect((await rig.call({ key: facts.agent.key }, "POST", "/api/v1/classify", { query: "x" })).status).toBe(200);
-    const refused = await decide(facts.owner.key, facts.waiting);
-    expect([refused.status, refused.body.error.message]).toEqual([
-      403,
-      expect.stringContaining(`${facts.owner.id} and did not keep`),
-    ]);
-    const owner = await rotate(facts.owner.id);
-    expect((await decide(owner, facts.waiting)).body).toMatchObject({ status: "approved" });
-    const asker = await decide(owner, facts.pending);
-    expect([asker.status, asker.body.error.message]).toEqual([403, expect.stringContaining(facts.agent.id)]);
-    await rotate(facts.agent.id);
-    expect((await decide(owner, facts.pending)).status, "both were shown to the admin's key").toBe(403);
+    const decide = (user_id: string) =>
+      rig.call({ key: facts.owner.key }, "POST", `/api/v1/approvals/${facts.waiting}/decision`, { decision: "approve", user_id });
+    expect((await decide("ada")).status).toBe(403);
+    expect((await decide("bob")).body).toMatchObject({ status: "approved" });
   });
+
+  // Release 0.1 did not keep who was shown the secret of a key.
+  it.runIf(release === "0.1")(
+    "has API keys that work; one of which nobody knows who made it decides nothing, and is decided nothing for, until it is rotated",
+    async () => {
+      const decide = (key: string, id: string) =>
+        rig.call({ key }, "POST", `/api/v1/approvals/${id}/decision`, { decision: "approve", user_id: "bob" });
+      const rotate = async (id: string): Promise<string> =>
+        (await rig.call("admin", "POST", `/api/v1/api-keys/${id}/rotate`)).body.api_key;
+      expect((await rig.call({ key: facts.agent.key }, "POST", "/api/v1/classify", { query: "x" })).status).toBe(200);
+      const refused = await decide(facts.owner.key, facts.waiting);
+      expect([refused.status, refused.body.error.message]).toEqual([
+        403,
+        expect.stringContaining(`${facts.owner.id} and did not keep`),
+      ]);
+      const owner = await rotate(facts.owner.id);
+      expect((await decide(owner, facts.waiting)).body).toMatchObject({ status: "approved" });
+      const asker = await decide(owner, facts.pending);
+      expect([asker.status, asker.body.error.message]).toEqual([403, expect.stringContaining(facts.agent.id)]);
+      await rotate(facts.agent.id);
+      expect((await decide(owner, facts.pending)).status, "both were shown to the admin's key").toBe(403);
+    },
+  );
 });

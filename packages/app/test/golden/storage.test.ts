@@ -1,85 +1,42 @@
-import { createHash } from "node:crypto";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   CompleteMultipartUploadCommand,
   DeleteObjectCommand,
-  GetObjectCommand,
   ListBucketsCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { settableClock } from "@seneschal/adapters/memory";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type StorageMachine, startStorageMachine } from "../compose/storage-machine.ts";
+import { directoryOf, releases, TODAY } from "./releases.ts";
+import { readObject, readObjects, type StorageFacts, writeStorage } from "./write-storage.ts";
 
-/** What is known of a directory: `storage.json` beside the metadata, cluster log, devices and backups that a release wrote. */
-interface Facts {
-  /** When it was written. */
-  readonly at: number;
-  /** Of the tenant `acme`. */
-  readonly keys: { readonly access_key: string; readonly secret_key: string };
-  /** Of the bucket `docs`, as a client read them then, one with a key that was rotated away since; SHA-256 of the content. */
-  readonly objects: Readonly<Record<string, StoredObject>>;
-  /** An upload in parts that was under way, and its first part. */
-  readonly upload: { readonly id: string; readonly key: string; readonly etag: string; readonly sha256: string };
-  /** A backup of metadata and content. */
-  readonly snapshot: string;
-  /** What the release answered an administrator. */
-  // biome-ignore lint/suspicious/noExplicitAny: whatever it was
-  readonly asked: Readonly<Record<string, any>>;
-}
-
-interface StoredObject {
-  readonly etag: string;
-  readonly length: number;
-  readonly type: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly modified: string;
-  readonly sha256: string;
-}
-
-const folder = new URL(".", import.meta.url).pathname;
-const releases = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
-
-describe.each(releases.map(({ name }) => name))("a storage directory of release %s", (release) => {
-  const facts = JSON.parse(readFileSync(join(folder, release, "storage.json"), "utf8")) as Facts;
+describe.each(releases)("a storage directory of release %s", (release) => {
+  let facts: StorageFacts;
   const path = mkdtempSync(join(tmpdir(), "golden-"));
-  const clock = settableClock(facts.at);
+  let clock: ReturnType<typeof settableClock>;
   let machine: StorageMachine;
   let client: S3Client;
   const start = async (directory = path): Promise<void> => {
     machine = await startStorageMachine(directory, join(path, "backups"), clock);
     client = machine.client(facts.keys);
   };
-  const read = async (Key: string): Promise<StoredObject> => {
-    const { ETag, ContentLength, ContentType, Metadata, LastModified, Body } = await client.send(
-      new GetObjectCommand({ Bucket: "docs", Key }),
-    );
-    const content = (await Body?.transformToByteArray()) ?? new Uint8Array();
-    return {
-      etag: ETag ?? "",
-      length: ContentLength ?? 0,
-      type: ContentType ?? "",
-      metadata: Metadata ?? {},
-      modified: LastModified?.toISOString() ?? "",
-      sha256: sha256(content),
-    };
-  };
-  const readAll = async (): Promise<Record<string, StoredObject>> => {
-    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: "docs" }));
-    return Object.fromEntries(await Promise.all(Contents.map(async ({ Key = "" }) => [Key, await read(Key)])));
-  };
+  const read = (key: string) => readObject(client, key);
+  const readAll = () => readObjects(client);
 
   beforeAll(async () => {
-    cpSync(join(folder, release, "storage"), path, { recursive: true });
-    cpSync(join(folder, release, "storage-backups"), join(path, "backups"), { recursive: true });
+    const directory = await directoryOf(release, writeStorage);
+    facts = JSON.parse(readFileSync(join(directory, "storage.json"), "utf8"));
+    clock = settableClock(facts.at);
+    cpSync(join(directory, "storage"), path, { recursive: true });
+    cpSync(join(directory, "storage-backups"), join(path, "backups"), { recursive: true });
+    if (release === TODAY) rmSync(directory, { recursive: true });
     chmodSync(join(path, "unseal.key"), 0o600);
     await start();
-  });
+  }, 300_000);
   afterAll(async () => {
     await machine.stop();
     rmSync(path, { recursive: true });

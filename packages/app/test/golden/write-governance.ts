@@ -1,0 +1,93 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openLevelStore } from "@seneschal/adapters/level";
+import { serve } from "@seneschal/server-express";
+import { governanceSchema } from "../../src/governance/index.ts";
+import { type Caller, startRig } from "../governance/rig.ts";
+
+interface ApiKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** What is known of a directory: `governance.json` beside the store that a release wrote. */
+export interface GovernanceFacts {
+  /** PEM. */
+  readonly checkpoint_key: string;
+  /** Every path that the release answered with 200. */
+  readonly asked: readonly string[];
+  /** API keys; the first may decide, the second asked. */
+  readonly owner: ApiKey;
+  readonly agent: ApiKey;
+  /** An approval that was given, one that `agent` waits for, and one that a key of the configuration waits for. */
+  readonly given: string;
+  readonly pending: string;
+  readonly waiting: string;
+}
+
+/** Writes what data governance keeps, and what is known of it: `governance` and `governance.json`. */
+export async function writeGovernance(directory: string): Promise<void> {
+  const pem = join(directory, "checkpoint.pem");
+  const store = await openLevelStore({ ...governanceSchema, path: join(directory, "governance") });
+  const rig = await startRig(serve, { store, checkpointKey: pem });
+  const ask = async (by: Caller, method: string, path: string, body?: unknown) => {
+    const answer = await rig.call(by, method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  try {
+    const key = async (name: string, scopes: readonly string[]): Promise<ApiKey> => {
+      const { id, api_key } = await ask("admin", "POST", "/api/v1/api-keys", { name, scopes });
+      return { id, key: api_key };
+    };
+    const owner = await key("owner", ["approve"]);
+    const agent = await key("agent", ["classify", "evaluate"]);
+    const columns = { email: { type: "text", tier: "PROPRIETARY", tags: ["contact"] }, id: { type: "int" } };
+    await ask("admin", "PUT", "/api/v1/resources/crm.customers", { tier: "PROPRIETARY", columns, owners: ["ada"] });
+    await ask("writer", "POST", "/api/v1/lineage", {
+      eventType: "COMPLETE",
+      eventTime: "2026-03-01T00:00:00Z",
+      producer: "https://example.org/producer",
+      schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json#/definitions/RunEvent",
+      run: { runId: "00000000-0000-7000-8000-000000000000" },
+      job: { namespace: "jobs", name: "nightly" },
+      inputs: [{ namespace: "", name: "crm.customers" }],
+      outputs: [{ namespace: "mart", name: "people" }],
+    });
+    await ask("admin", "PUT", "/api/v1/lineage-edges", { source: "crm.customers", target: "mart/people", blocked: true });
+    const request = {
+      operation_type: "EXPORT",
+      source_resources: ["crm.customers"],
+      user_context: { user_id: "ada", role: "analyst", department: "sales" },
+    };
+    const wanted = { request, reason: "report", duration_seconds: 86_400 };
+    const asking = async (by: Caller): Promise<string> => (await ask(by, "POST", "/api/v1/approvals", wanted)).id;
+    const given = await asking("judge");
+    await ask({ key: owner.key }, "POST", `/api/v1/approvals/${given}/decision`, { decision: "approve", user_id: "bob" });
+    const pending = await asking({ key: agent.key });
+    const waiting = await asking("judge");
+    await ask("judge", "POST", "/api/v1/evaluate", { ...request, approval_id: given });
+    await ask("judge", "POST", "/api/v1/classify", { query: "ada@example.org" });
+    await ask("admin", "GET", "/api/v1/audit/checkpoint");
+    const asked = [
+      ...["api-keys", "approvals", `approvals/${given}`, `approvals/${pending}`, "audit?limit=100", "audit/checkpoint"],
+      ...["audit/decision-log", "tiers", "resources", "resources/crm.customers", "lineage/crm.customers"],
+      ...["lineage/crm.customers/downstream", "lineage/mart%2Fpeople/upstream", "lineage-runs", "lineage/crm.customers/view"],
+    ].map((path) => `/api/v1/${path}`);
+    for (const path of asked) await ask("admin", "GET", path);
+    const facts: GovernanceFacts = {
+      checkpoint_key: readFileSync(pem, "utf8"),
+      asked,
+      owner,
+      agent,
+      given,
+      pending,
+      waiting,
+    };
+    writeFileSync(join(directory, "governance.json"), JSON.stringify(facts));
+  } finally {
+    await rig.stop();
+    await store.close();
+    rmSync(pem, { force: true });
+  }
+}
