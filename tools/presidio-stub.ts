@@ -31,6 +31,7 @@ export async function startPresidioStub(words: Readonly<Record<string, string>>)
     last = request.headers;
     if (request.method !== "POST" || request.url !== "/analyze") response.writeHead(404).end();
     else if (answer !== undefined) answer(body, response);
+    else if (body.text === "") response.writeHead(500).end(JSON.stringify({ error: "No text provided" }));
     else json(response, analyzed(body, words));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

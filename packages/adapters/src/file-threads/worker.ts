@@ -1,9 +1,10 @@
-import { configuredRecogniser, DEFAULT_RECOGNISERS } from "@seneschal/governance";
+import { configuredRecogniser, DEFAULT_RECOGNISERS, withHeard } from "@seneschal/governance";
 import type { ClassifierSettings } from "../classifier-threads/index.ts";
 import { nodeCrypto } from "../node-crypto/index.ts";
 import { systemRandom } from "../system/index.ts";
 import { serveTasks, workerSettings } from "../worker-pool/index.ts";
-import { type FileTask, refusalOf, runFileTask } from "./run-file-task.ts";
+import type { AskedTask } from "./open-file-threads.ts";
+import { refusalOf, runFileTask } from "./run-file-task.ts";
 
 const { policy, recognisers } = workerSettings<ClassifierSettings>();
 const given = {
@@ -13,4 +14,8 @@ const given = {
   random: systemRandom,
 };
 
-serveTasks((task: FileTask) => runFileTask(task, given).catch((error) => refusalOf(error, given.recognisers)));
+serveTasks(({ task, recognised }: AskedTask) =>
+  withHeard(recognised, given.recognisers, (recognisers) => runFileTask(task, { ...given, recognisers })).catch(
+    (error: unknown) => refusalOf(error, given.recognisers),
+  ),
+);

@@ -1,4 +1,6 @@
 import { DEFAULT_TIER_POLICY } from "@seneschal/governance";
+import { CodedError } from "@seneschal/kernel";
+import type { EntityRecogniser } from "@seneschal/kernel/ports";
 import { zipSync } from "fflate";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterEach, describe, expect, test } from "vitest";
@@ -117,4 +119,89 @@ test("files beyond an owner's budget are refused, and other owners are served", 
     if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "service_unavailable" });
   expect(outcomes.some(({ status }) => status === "rejected")).toBe(true);
   await expect(other).resolves.toMatchObject({ tier: "CONFIDENTIAL" });
+});
+
+describe("a recogniser beside the rules", () => {
+  const NAME = "Zorkblat";
+  const asks: (readonly string[])[] = [];
+  const model = (answer: EntityRecogniser["recognise"]): EntityRecogniser => ({
+    name: "names",
+    entities: ["PERSON"],
+    recognise(texts, owner) {
+      asks.push(texts);
+      return answer(texts, owner);
+    },
+    close: async () => undefined,
+  });
+  const knowing = model(async (texts) =>
+    texts.map((text) =>
+      [...text.matchAll(new RegExp(NAME, "g"))].map(({ index }) => ({
+        entity: "PERSON",
+        start: index,
+        end: index + NAME.length,
+        score: 0.9,
+      })),
+    ),
+  );
+  const withModel = (recogniser: EntityRecogniser, more: Partial<FileThreadsOptions> = {}): FileThreads => {
+    asks.length = 0;
+    files = openFileThreads({ ...LIMITS, ...more }, { policy: DEFAULT_TIER_POLICY, recognisers: [], sql: false }, recogniser);
+    return files;
+  };
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+  const HOLDING: readonly (readonly [ServedFormat, Uint8Array])[] = [
+    ["csv", bytesOf(`what,seats\nlunch with ${NAME},2\n`)],
+    ["tsv", bytesOf(`what\tseats\nlunch with ${NAME}\t2\n`)],
+    ["json", bytesOf(JSON.stringify({ note: `lunch with ${NAME}` }))],
+    ["jsonl", bytesOf(`${JSON.stringify({ note: `lunch with ${NAME}` })}\n`)],
+    ["xlsx", sheetOf(`<row r="1"><c r="A1" t="inlineStr"><is><t>lunch with ${NAME}</t></is></c></row>`)],
+    ["parquet", parquetOf({ note: [`lunch with ${NAME}`, "dinner"] })],
+  ];
+
+  test.each(HOLDING)("what it alone finds in %s is hidden, and counts", async (format, bytes) => {
+    const pool = withModel(knowing);
+    const { counts } = await pool.redact({ work: "redact", format, bytes, rules: [], key }, "acme");
+    expect([...counts]).toEqual([["PERSON", 1]]);
+    expect((await pool.classify({ work: "classify", format, bytes, about: "" }, "acme")).tier).toBe("CONFIDENTIAL");
+  });
+
+  test.each(HOLDING)("where it does not answer about %s nothing is told of it", async (format, bytes) => {
+    const silent = model(() => Promise.reject(new CodedError("service_unavailable", "no answer")));
+    const pool = withModel(silent);
+    for (const work of [
+      pool.redact({ work: "redact", format, bytes, rules: [], key }, "acme"),
+      pool.classify({ work: "classify", format, bytes, about: "" }, "acme"),
+    ])
+      await expect(work).rejects.toMatchObject({ code: "service_unavailable" });
+  });
+
+  test("it is asked by and by, about each text once, and no longer than a file may take", async () => {
+    const rows = Array.from({ length: 500 }, (_, i) => `row ${String.fromCharCode(97 + (i % 26))}${i}`);
+    const bytes = bytesOf(`what\n${rows.join("\n")}\n`);
+    await withModel(knowing).redact({ work: "redact", format: "csv", bytes, rules: [], key }, "acme");
+    expect(Math.max(...asks.map(({ length }) => length))).toBeLessThan(100);
+    const texts = asks.flat();
+    expect(texts.length).toBeGreaterThan(499);
+    expect(new Set(texts).size).toBe(texts.length);
+    await files?.close();
+    const late = withModel(knowing, { deadline: 1 });
+    await expect(late.redact({ work: "redact", format: "csv", bytes, rules: [], key }, "acme")).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:service_unavailable|classification_failed)$/),
+    });
+  });
+
+  test("files about which it is asked count among those that are held", async () => {
+    let answer: () => void = () => undefined;
+    const slow = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const pool = withModel(model((texts, owner) => slow.then(() => knowing.recognise(texts, owner))));
+    const task = { work: "redact", format: "json", bytes: HOLDING[2]?.[1] ?? new Uint8Array(), rules: [], key } as const;
+    const begun = Array.from({ length: LIMITS.waitingPerOwner + LIMITS.threads }, () => pool.redact(task, "acme"));
+    const done = Promise.allSettled(begun);
+    await expect(pool.redact(task, "acme")).rejects.toMatchObject({ code: "service_unavailable" });
+    answer();
+    expect((await done).every(({ status }) => status === "fulfilled")).toBe(true);
+    await expect(pool.redact(task, "acme")).resolves.toBeDefined();
+  });
 });

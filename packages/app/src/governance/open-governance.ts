@@ -169,6 +169,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
   const files = openFileThreads(
     { threads, deadline, ...FILES },
     { policy: tiers, recognisers: config.classification.recognisers, sql: false },
+    recogniser,
   );
   const contract = { ...governanceContract, ...fileContract(max_bytes) };
   const pools = (): readonly WorkerPoolState[] =>

@@ -13,7 +13,7 @@ export interface Unheard {
 const ROUNDS = 64;
 
 /**
- * Does what searches texts with what a recogniser said of them, or tells of which texts nothing was said yet. Without `recognised` nobody is asked.
+ * Does what searches texts with what a recogniser said of them, or tells of which texts nothing was said yet. Without `recognised` nobody is asked. Work that takes its time is waited for.
  *
  * @example
  * ```ts
@@ -27,15 +27,26 @@ const ROUNDS = 64;
 export function withHeard<Done extends object>(
   recognised: Recognised | undefined,
   recognisers: readonly Recogniser[],
+  work: (recognisers: readonly Recogniser[]) => Promise<Done>,
+): Promise<Done | Unheard>;
+export function withHeard<Done extends object>(
+  recognised: Recognised | undefined,
+  recognisers: readonly Recogniser[],
   work: (recognisers: readonly Recogniser[]) => Done,
-): Done | Unheard {
+): Done | Unheard;
+export function withHeard<Done extends object>(
+  recognised: Recognised | undefined,
+  recognisers: readonly Recogniser[],
+  work: (recognisers: readonly Recogniser[]) => Done | Promise<Done>,
+): Done | Unheard | Promise<Done | Unheard> {
   checkArgument("recognisers", recognisers, "array");
   checkArgument("work", work, "function");
   if (recognised === undefined) return work(recognisers);
   const unheard = new Set<string>();
   const done = work([...recognisers, ...askedRecognisers(recognised, unheard)]);
   // Where tables have to be looked up first it is done again anyway.
-  return unheard.size === 0 || "unknown" in done ? done : { unheard: [...unheard] };
+  const judged = (each: Done): Done | Unheard => (unheard.size === 0 || "unknown" in each ? each : { unheard: [...unheard] });
+  return done instanceof Promise ? done.then(judged) : judged(done);
 }
 
 /**
