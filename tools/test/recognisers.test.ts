@@ -43,6 +43,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   TAX_ID: "CPF 111.444.777-35",
   TR_LICENSE_PLATE: "plaka 34 ABC 123",
   TR_PHONE_NUMBER: "telefon 0532 123 45 67",
+  PATIENT_ID: "MRN 00482913",
   UNION_MEMBERSHIP: "a trade union member",
   USERNAME: "alice:x:1000:1000::/home/alice:/bin/bash",
   VENDOR_TOKEN: "key AKIAIOSFODNN7EXAMPLE",

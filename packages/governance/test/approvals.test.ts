@@ -108,3 +108,19 @@ test("a leave is decided once and ends once: what is refused, taken back or over
   );
   expect(givenApproval(undefined)).toBeUndefined();
 });
+
+test("one person under another spelling is that person, as who asked and as who decides", () => {
+  const spelled = fc.constantFrom("ADA", "Ada ", " ada", "ａｄａ", "a\u200bda", "a\u00adda");
+  fc.assert(
+    fc.property(asked, spelled, (approval, name) => {
+      const holders = {
+        decider: { id: "k9", person: undefined, issuers: new Set<string>() },
+        asker: { id: "k1", person: undefined, issuers: new Set<string>() },
+      };
+      const decide = () => decideApproval({ ...approval, requested_by: "ada" }, { approve: true, person: name }, holders, start);
+      expect(codeOf(decide)).toBe("forbidden");
+      const key = { id: "k8", person: name, issuers: new Set(["maker"]) };
+      expect(isSameHolder({ id: "k7", person: "ada", issuers: new Set(["maker"]) }, key)).toBe(true);
+    }),
+  );
+});

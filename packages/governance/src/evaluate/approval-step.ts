@@ -1,6 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
-import { isSameHolder, type KeyHolder } from "./key-holder.ts";
+import { isSameHolder, isSamePerson, type KeyHolder } from "./key-holder.ts";
 import type { Approval, OperationRequest } from "./types.ts";
 
 export const approvalStatuses = ["pending", "approved", "rejected", "revoked"] as const;
@@ -102,7 +102,7 @@ export function decideApproval(
   const unrecorded = decider.unrecorded ?? asker.unrecorded;
   if (unrecorded !== undefined)
     throw governanceError("forbidden", `release 0.1 made the API key ${unrecorded} and did not keep for whom: rotate it first`);
-  if (isSameHolder(decider, asker) || approval.requested_by === person)
+  if (isSameHolder(decider, asker) || isSamePerson(approval.requested_by, person))
     throw governanceError("forbidden", "somebody else than the one who asked decides, with a key that is not from the same hand");
   // The approver may give less time than was asked for, not more.
   const duration_seconds = Math.min(approval.duration_seconds, durationSeconds ?? approval.duration_seconds);

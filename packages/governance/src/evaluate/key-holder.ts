@@ -28,6 +28,20 @@ export function isSameHolder(a: KeyHolder, b: KeyHolder): boolean {
   checkArgument("b", b, "object");
   if (a.unrecorded !== undefined || b.unrecorded !== undefined) return true;
   if (a.id === b.id || a.issuers.has(b.id) || b.issuers.has(a.id)) return true;
-  if (a.person !== undefined && b.person !== undefined) return a.person === b.person;
+  if (a.person !== undefined && b.person !== undefined) return isSamePerson(a.person, b.person);
   return [...a.issuers].some((issuer) => b.issuers.has(issuer));
+}
+
+/** Whether two names may be one person's: without case, compatibility forms (NFKC), blanks around and what cannot be seen, as directories compare them (RFC 4518). */
+export function isSamePerson(a: string, b: string): boolean {
+  return folded(a) === folded(b);
+}
+
+function folded(name: string): string {
+  return name
+    .normalize("NFKC")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replace(/\s+/gu, " ")
+    .trim()
+    .toLowerCase();
 }

@@ -23,9 +23,19 @@ const TITLES = setOf(
 );
 /** `M` is a title in French alone, `don` and `pan` are words. */
 const WEAK_TITLES = setOf("m pan don dna lady lord sir heer");
+/** Forms of address that are other words too (`mag`, `HR`): only as abbreviations, with a capital, small letters and a full stop. */
+const DOTTED_TITLES = setOf("hr fr mag ing avv arch geom rag dra dna lic mevr dhr");
+/** What Italian puts behind a title for a woman: `Sig.ra`, `Dott.ssa`. */
+const TITLE_ENDINGS = setOf("ra na ssa");
 /** Parts of family names between given name and name. */
 const PARTICLES = setOf(
   "de del della dell di da do dos das du des la le van von der den ter ten zu zum el al bin ben ibn y e af av lo",
+);
+/** Those of them that stand at the beginning of a name behind a title, and mean nothing else there. */
+const NOBLE = setOf("van von ter ten vom zu");
+/** `Frau des Nachbarn`, `Madame la Directrice`, `doctor de la Universidad`: articles and genitives begin a name with a capital only. */
+const NOBLE_TITLES = setOf(
+  "mr mrs ms miss mx dr sr sra srta mme mlle mevrouw meneer dhr mevr heer sig signor signora senor senora",
 );
 /** Words behind which capitals go on naming a thing: `Victoria Station`, `Newton Method`. */
 const THINGS = setOf(
@@ -174,8 +184,16 @@ export function personsIn(text: string, words: readonly Word[]): ProseSpan[] {
   const headline = isHeadline(words);
   for (let i = 0; i < words.length; i++) {
     const word = words[i];
-    if (word === undefined || word.code || !(word.capitalised || word.capitals || isInitial(word, text))) continue;
+    if (word === undefined || word.code) continue;
+    const bearer = PARTICLES.has(word.plain) ? particleName(text, words, i) : undefined;
+    if (bearer !== undefined) {
+      found.push({ entity: "PERSON", rule: "after a title", start: word.start, end: words[bearer]?.end ?? word.end });
+      i = bearer;
+      continue;
+    }
+    if (!(word.capitalised || word.capitals || isInitial(word, text))) continue;
     if (!isInitial(word, text) && (PARTICLES.has(word.plain) || NO_NAMES.has(word.plain))) continue;
+    if (isDottedTitle(words, i, text)) continue;
     if (TITLES.has(word.plain) && !WEAK_TITLES.has(word.plain)) continue;
     // `Hat Frau Weber ...?`
     if (word.opens && ASKS_OF.has(word.plain) && partOf(word) === OTHER) continue;
@@ -237,6 +255,38 @@ function lastOf(text: string, words: readonly Word[], from: number, asked: boole
   return last;
 }
 
+/** The title right before a word, if one stands there. */
+function titleBefore(text: string, words: readonly Word[], at: number): string | undefined {
+  const before = words[at - 1];
+  if (before === undefined || !/^\.? {1,2}$/.test(words[at]?.gap ?? "")) return undefined;
+  if (TITLES.has(before.plain)) return before.plain;
+  if (isDottedTitle(words, at - 1, text)) return before.plain;
+  const whole = words[at - 2];
+  return before.gap === "." && TITLE_ENDINGS.has(before.plain) && whole !== undefined && TITLES.has(whole.plain)
+    ? whole.plain
+    : undefined;
+}
+
+function isDottedTitle(words: readonly Word[], at: number, text: string): boolean {
+  const word = words[at];
+  return word?.capitalised === true && DOTTED_TITLES.has(word.plain) && text.startsWith(". ", word.end);
+}
+
+/** Index of the last word of a name that begins with its particle behind a title (`Mrs van der Berg`, `heer De Boer`). */
+function particleName(text: string, words: readonly Word[], from: number): number | undefined {
+  const title = titleBefore(text, words, from);
+  const first = words[from];
+  if (title === undefined || first === undefined || (WEAK_TITLES.has(title) && title !== "heer" && title !== "m"))
+    return undefined;
+  if (!NOBLE.has(first.plain) && !(NOBLE_TITLES.has(title) && first.capitalised)) return undefined;
+  let at = from + 1;
+  while (at <= from + 3 && words[at]?.gap === " " && (PARTICLES.has(words[at]?.plain ?? "") || words[at]?.plain === "und")) at++;
+  const name = words[at];
+  if (name === undefined || name.gap !== " " || name.code || !name.capitalised) return undefined;
+  if (NO_NAMES.has(name.plain) || NO_PERSONS.has(name.plain) || THINGS.has(name.plain)) return undefined;
+  return Math.min(lastOf(text, words, at, false), at + 2);
+}
+
 function isInitial(word: Word, text: string): boolean {
   return word.end - word.start === 1 && /\p{Lu}/u.test(text[word.start] ?? "") && text[word.end] === ".";
 }
@@ -270,11 +320,9 @@ function ruleOf(
   )
     return undefined;
   if (word.gap === " & ") return undefined;
+  const called = titleBefore(text, words, from);
   const title =
-    before !== undefined &&
-    /^\.? {1,2}$/.test(word.gap) &&
-    TITLES.has(before.plain) &&
-    (!WEAK_TITLES.has(before.plain) || (before.plain === "m" && word.gap.startsWith(".")) || partOf(word) !== OTHER);
+    called !== undefined && (!WEAK_TITLES.has(called) || (called === "m" && word.gap.startsWith(".")) || partOf(word) !== OTHER);
   if (title && !NO_PERSONS.has(word.plain)) return { name: "after a title", last: Math.min(last, from + 3) };
   if (near !== undefined && THINGS_BEFORE.has(skipParticles(words, from)?.plain ?? "")) return { last };
   const parts: Part[] = [];

@@ -194,7 +194,8 @@ const NOT_GIVEN =
 const ZH_WORDS =
   "方式|方法|方案|方面|方便|方向|关系|关于|关注|关键|安全|安排|安装|成绩|成长|成功|成本|成员|常见|常用|常规|高度|高级|高中|时间|时候|文件|文化|文档|任务|任何|任职|任课|全部|全体|全职|金额|金融|管理|管道|项目|应当|应该|应付|应急|经验|单位|单独|包括|包装|万一|计划|路线|车辆|车位|水平|年龄|年度|年轻|程序|程度|段落|和谐|平台|平均|平时|白天|石油|连接|连续|权限|权利|席位|司机|司法|古代|简历|简单|通知|明细|明确|郎中|游客|游戏|温度|雷达|江湖|米饭|牛奶|马上|花费|严重|严格|危险|贺卡|家属|家庭|国家|数据|利益|利率|解决|解释|曲线|卓越|农村|农民|商品|商业|谷歌|鲁班|施工|倪虹|华为|祝福|祝贺|向导|何时|何处|章节|章程|史料|景点|景色|党员|费用|宫殿|房屋|居民|强制|党组|满意|满足|宣传|宣布|容易|容量|越来|温馨|支付|支持|余额|余地|党费";
 const SURNAME = `(?!${ZH_WORDS})(?:${any(CHINESE_SURNAMES)}|欧阳|司马|上官|诸葛|東方|[${CHINESE_COMMON_SURNAMES}])`;
-const ZH_GIVEN = `(?:(?![${NOT_GIVEN}])${HAN}){1,2}?`;
+/** `小` begins given names, where no word that it begins goes on. */
+const ZH_GIVEN = `(?:(?:(?![${NOT_GIVEN}])|(?=小(?![姐学时组心区型吃费额孩朋说事子腿雪麦])))${HAN}){1,2}?`;
 const ZH_TITLE =
   "(?:先生|女士|小姐|太太|老师|医生|大夫|教授|经理|主任|律师|总监|护士|同学|工程师|师傅|董事长|总经理|科长|处长|局长|院长|校长|博士|阿姨|叔叔)";
 const ZH_END = `(?=$|[^\\p{Script=Han}]|${ZH_TITLE}|本人|的|是|在|和|与|于|被|说|患|住|已|因|将|也|有|今|昨|请|月薪|年薪|工资|出生|诊断|确诊|入职|离职|表示|申请|参加|加入|为|至|到|给|处)`;
@@ -378,7 +379,19 @@ function readSentence(script: Script, sentence: string): ProseSpan[] {
     found.push({ entity, rule: "word of the category", start: match.index, end: match.index + match[0].length });
   }
   const pay = script.pay.exec(sentence);
-  if (pay !== null && script.amount.test(sentence))
+  if (pay === null) return found;
+  const amounts = [...sentence.matchAll(new RegExp(script.amount, "gu"))];
+  if (amounts.length > 0)
     found.push({ entity: "SALARY", rule: "pay and amount", start: pay.index, end: pay.index + pay[0].length });
+  // A sum that begins with its currency was looked at as far as its first digit.
+  for (const { 0: sum, index } of amounts) {
+    const rest = /^[\d.,٬]{0,15}(?: ?[万萬千百億亿]?[元円])?/u.exec(sentence.slice(index + sum.length))?.[0] ?? "";
+    found.push({
+      entity: "SALARY",
+      rule: "amount of pay",
+      start: index,
+      end: index + sum.length + rest.replace(/[.,٬]+$/, "").length,
+    });
+  }
   return found;
 }

@@ -174,6 +174,7 @@ const SUBJECTS: readonly Subject[] = [
 
 const AMOUNT =
   /(?:[$£€¥]|\b(?:usd|eur|gbp|chf|r\$|dollars?|euros?|pounds?)) ?\d[\d., {2}]{1,12}\d(?: ?[km])?|\d[\d., {2}]{0,12}\d ?(?:[$£€]|k\b|euros?\b|eur\b|usd\b|gbp\b|chf\b|dollars?\b|pounds?\b|(?:thousand|mille|mil|tausend)\b)|\d ?k\b/i;
+const AMOUNTS = new RegExp(AMOUNT, "gi");
 const PAY =
   /^(?:salar(?:y|ies)|wages?|paid|pay|earns?|earned|earning|makes?|made|bonus|compensation|remuneration|income|paycheck|gehalt\w*|lohn|verdient|verdiene|brutto|bruttogehalt|jahresgehalt|monatsgehalt|salaires?|touche|gagne|gagnait|remuneration|salarios?|sueldo|cobra|cobro|gana|gano|nomina|stipendio|guadagna|guadagno|retribuzione|ordenado|ganha|ganho|vencimento|salaris|loon|verdien)$/;
 const WEAK_PAY = /^(?:paid|pay|makes?|made|income|touche|gana|bonus|loon|gagne)$/;
@@ -220,6 +221,7 @@ export function subjectsIn(text: string, words: readonly Word[], persons: readon
   const names = persons.map(({ start }) => start);
   const askedFor = persons.filter(({ rule }) => rule === ASKED).map(({ start }) => start);
   const seen = new Map<number, Sentence>();
+  const told = new Set<Sentence>();
   for (const { subject, word, at } of hits) {
     let sentence = seen.get(word.sentence);
     if (sentence === undefined) {
@@ -235,6 +237,14 @@ export function subjectsIn(text: string, words: readonly Word[], persons: readon
         (!WEAK_PAY.test(unelided(word.plain)) || PAID_BY_TIME.test(plain));
       if (paid || (asked && HOW_MUCH.test(plain)))
         found.push({ entity: "SALARY", rule: "pay and amount", start: word.start, end: word.end });
+      // The word says what is spoken of; what is to be hidden are the sums.
+      if (paid && !told.has(sentence)) {
+        told.add(sentence);
+        for (const { 0: sum, index } of text.slice(sentence.start, sentence.end).matchAll(AMOUNTS)) {
+          const start = sentence.start + index;
+          found.push({ entity: "SALARY", rule: "amount of pay", start, end: start + sum.length });
+        }
+      }
       continue;
     }
     const claimed = subject.claims?.test(plain) === true;
@@ -256,6 +266,9 @@ interface Sentence {
   readonly asked: boolean;
   /** It is about everybody. */
   readonly general: boolean;
+  /** Where it stands in the text; `end` exclusive. */
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Words looked at on either side, and letters of a word: texts are not always sentences. */
@@ -305,5 +318,5 @@ function sentenceAt(
   const somebody = about(from, to) || (from > 0 && about(before, from - 1) && !GENERAL.test(plain));
   const last = words[to]?.end ?? 0;
   const asked = (askedFor[firstFrom(askedFor, start)] ?? last) < last;
-  return { plain, somebody, asked, general: GENERAL.test(plain) };
+  return { plain, somebody, asked, general: GENERAL.test(plain), start: Math.max(0, start - 1), end };
 }

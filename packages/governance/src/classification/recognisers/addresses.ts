@@ -2,7 +2,20 @@ import type { Recogniser } from "../recogniser.ts";
 
 const word = "\\p{Lu}[\\p{L}\\p{M}'’-]{1,30}";
 
-const context = ["address", "adresse", "anschrift", "dirección", "indirizzo", "live", "lives", "wohn", "habite"];
+const context = [
+  "address",
+  "adresse",
+  "anschrift",
+  "dirección",
+  "indirizzo",
+  "live",
+  "lives",
+  "wohn",
+  "habite",
+  "住",
+  "地址",
+  "주소",
+];
 
 /** A way to write streets, with the words that one of them must hold. */
 function street(words: RegExp, name: string, regex: RegExp): Recogniser {
@@ -15,7 +28,7 @@ function street(words: RegExp, name: string, regex: RegExp): Recogniser {
   };
 }
 
-/** Streets with a house number, by the words for streets of English, German, Dutch, French, Spanish, Italian and Portuguese. */
+/** Streets with a house number, by the words for streets of English, German, Dutch, French, Spanish, Italian, Portuguese, Chinese, Japanese and Korean. */
 export const addresses: readonly Recogniser[] = [
   street(
     /street|avenue|road|lane|drive|boulevard|court|terrace|crescent|highway|parkway|square|way|close|place|gardens|grove|row|hill|mews|walk|circle|trail|\b(?:st|ave|rd|ln|dr|blvd|ct|sq|pl|hwy|pkwy|ter)\b/i,
@@ -50,6 +63,22 @@ export const addresses: readonly Recogniser[] = [
       `(?<![\\p{L}\\d])(?:[Cc]alle|C\\/|[Aa]venida|[Vv]ia|[Pp]iazza|[Vv]iale|[Pp]aseo|[Pp]laza|[Cc]amino|[Cc]arrera|[Rr]onda|[Cc]orso|[Ll]argo|[Vv]icolo|[Ss]trada|[Rr]ua|[Pp]raça|[Tt]ravessa|[Aa]lameda|[Ee]strada) (?:(?:de|del|della|dei|da|do|das|dos|di|la|las|los) ){0,2}${word}(?: ${word}){0,2},? (?:n[.º°] ?)?\\d{1,4}(?![\\p{L}\\d])`,
       "gu",
     ),
+  ),
+  // By the words for administrative divisions and streets of each country's postal service, down to the number of the house.
+  street(
+    /[路街道巷弄胡同里村]\s?\d{1,5}.{0,6}号/,
+    "Chinese: division, street, number",
+    /(?:(?:(?![住在位于址为是])\p{Script=Han}){2,8}?(?:省|自治区|市|区|县|镇|乡)){0,4}(?:(?![住在位于址为是])\p{Script=Han}){1,8}(?:路|街|道|巷|弄|胡同|里|村)\s?\d{1,5}(?:弄\d{1,4})?号(?:院|[甲乙丙])?(?:\d{1,4}(?:号楼|栋|幢|座|单元|层|楼|室)){0,4}/gu,
+  ),
+  street(
+    /[市区郡町村].{0,20}\d/,
+    "Japanese: municipality, block, number",
+    /(?:東京都|北海道|大阪府|京都府|\p{Script=Han}{2,3}県)?(?:(?![都道府県住所は])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]){1,8}?[市区郡町村][\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{0,16}?\d{1,4}(?:丁目 ?\d{1,4}(?:番地?|-) ?(?:\d{1,4}号?)?|番地? ?\d{1,4}号|番地|(?:-\d{1,4}){2,3}号?)(?![\d-])/gu,
+  ),
+  street(
+    /[로길] ?\d/,
+    "Korean: division, street, number",
+    /(?:[가-힣]{1,8}(?:시|도|군|구|읍|면) ){1,4}[가-힣\d]{1,12}(?:로|길) ?\d{1,5}(?:-\d{1,4})?(?![\d-])/gu,
   ),
 ];
 

@@ -6,7 +6,7 @@ const secretContext = ["secret", "token", "key", "credential", "password", "api"
 /** `token` and `secret` are words of every day: a value behind them that is made of words and short numbers (`tls-prod-2024`) is a name. */
 const NAME =
   /(?:^|[:= "'‘’“])(?:[a-z]+(?:\d{1,4}[a-z]?)?|\d{1,4}[a-z]{0,2})(?:[-_./](?:[a-z]+(?:\d{1,4}[a-z]?)?|\d{1,4}[a-z]{0,2}))*[!?]?$/i;
-const OPAQUE = "(?=[A-Za-z0-9_/+.-]{0,256}[A-Za-z])(?=[A-Za-z0-9_/+.-]{0,256}\\d)[A-Za-z0-9_/+.-]{16,256}={0,2}";
+const OPAQUE = "(?=[A-Za-z0-9_/+.-]{0,256}[A-Za-z])(?=[A-Za-z0-9_/+.-]{0,256}\\d)[A-Za-z0-9_/+.-]{10,256}={0,2}";
 /** Between a name and its value: YAML and JSON, shells and properties, Go and Pascal, hashes of PHP and Ruby. */
 const ASSIGNED = " ?(?::=|=>|[:=]) ?";
 /** What stands in quotes belongs together, whatever it is made of; the closing one is none of it. */
@@ -80,19 +80,20 @@ export const credentials: readonly Recogniser[] = [
       {
         name: "named value",
         regex:
-          /(?<![A-Za-z])(?:api[_-]?key|apikey|access[_-]?key|secret[_-]?key|client[_-]?secret|auth[_-]?token|access[_-]?token|bearer)["'’”]?(?: is)? ?[:= ] ?["'‘’“]?(?=[A-Za-z0-9_/+.-]{0,64}\d)[A-Za-z0-9_/+.-]{16,256}={0,2}/gi,
+          /(?<![A-Za-z])(?:api[_-]?key|apikey|access[_-]?key|secret[_-]?key|client[_-]?secret|auth[_-]?token|access[_-]?token|bearer)["'’”]?(?: is)? ?[:= ] ?["'‘’“]?(?=[A-Za-z0-9_/+.-]{0,64}\d)[A-Za-z0-9_/+.-]{10,256}={0,2}/gi,
         score: 0.75,
       },
       {
         // As programs are given it: `export CI_TOKEN=...`, `STRIPE_SECRET: ...`.
         name: "variable of an environment",
         regex:
-          /(?<![A-Za-z])(?:[A-Z][A-Z0-9]{0,20}_){1,4}(?:TOKEN|SECRET|KEY|CREDENTIALS?)["'’]? ?[:=] ?["'‘’]?(?=[A-Za-z0-9_/+.-]{0,64}\d)[A-Za-z0-9_/+.-]{16,256}={0,2}/g,
+          /(?<![A-Za-z])(?:[A-Z][A-Z0-9]{0,20}_){1,4}(?:TOKEN|SECRET|KEY|CREDENTIALS?)["'’]? ?[:=] ?["'‘’]?(?=[A-Za-z0-9_/+.-]{0,64}\d)[A-Za-z0-9_/+.-]{10,256}={0,2}/g,
         score: 0.75,
       },
     ],
+    validate: isNoSecret,
     context: secretContext,
-    needs: (text) => /[\w/+.-]{16}/.test(text),
+    needs: (text) => /[\w/+.-]{10}/.test(text),
     prior: 0.9,
   },
   {
@@ -109,10 +110,10 @@ export const credentials: readonly Recogniser[] = [
       // A field whose name says what it is.
       { name: "opaque value", regex: new RegExp(`^${OPAQUE}$`, "g"), score: 0 },
     ],
-    validate: (match) => (NAME.test(match) ? false : undefined),
+    validate: (match) => (NAME.test(match) ? false : isNoSecret(match)),
     context: ["token", "secret"],
     unless: ABOUT_TOKENS,
-    needs: (text) => /[\w/+.-]{16}/.test(text),
+    needs: (text) => /[\w/+.-]{10}/.test(text),
     prior: 0.9,
   },
   {
@@ -217,6 +218,17 @@ export const credentials: readonly Recogniser[] = [
     prior: 1,
   },
 ];
+
+/** What is shorter than a generated secret mostly is counts only where its characters are as varied as drawn ones (gitleaks, `generic-api-key`). */
+function isNoSecret(match: string): false | undefined {
+  const value = match.slice(match.search(/[^\s:='"‘’“]*$/)).replace(/=+$/, "");
+  if (value.length >= 16) return undefined;
+  const counts = new Map<string, number>();
+  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
+  return NAME.test(` ${value}`) || bits < 3 || !/[A-Za-z]/.test(value) || !/\d/.test(value) ? false : undefined;
+}
 
 /** True when base64 text is `user:password` (RFC 7617): printable, in UTF-8. */
 function holdsUserAndPassword(base64: string): boolean {

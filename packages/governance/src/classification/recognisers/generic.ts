@@ -44,6 +44,21 @@ export const generic: readonly Recogniser[] = [
     prior: 0.8,
   },
   {
+    // PCI DSS 3.3.1.2: what is printed on a card to verify it, under the names that brands give it.
+    entity: "CREDIT_CARD",
+    patterns: [
+      {
+        name: "card verification code",
+        regex:
+          /(?<=(?<![\p{L}\d])(?:cv[vc]2?|cvn2|cav2|card (?:security|verification) (?:code|number|value)|kartenprüfnummer|cryptogramme(?: visuel)?)["']?(?: (?:is|ist|est|es|è|é|code|number|no\.?))? ?[:=#]?["' ]{0,2})\d{3,4}(?![\p{L}\d])(?![.,]\d)/giu,
+        score: 0.75,
+      },
+    ],
+    context: [],
+    needs: (text) => /cv[vcn]|cav2|security|verification|kartenpr|cryptogramme/i.test(text),
+    prior: 0.9,
+  },
+  {
     entity: "EMAIL_ADDRESS",
     patterns: [
       {

@@ -157,6 +157,21 @@ export const records: readonly Recogniser[] = [
     prior: 1,
   },
   {
+    // HIPAA, 45 CFR 164.514(b)(2)(i)(H): numbers of nobody's making but a hospital's, told by their name alone.
+    entity: "PATIENT_ID",
+    patterns: [
+      {
+        name: "named number of a patient",
+        regex:
+          /(?<=(?<![\p{L}\d])(?:MRN|medical record|medical record (?:number|no\.?|num\.?|id)|(?:patient|chart)[ _-]?(?:id|number|no\.?)|patienten-?(?:nummer|nr\.?|id)|numéro de (?:patient|dossier médical)|(?:número de |n\.º )?historia clínica|cartella clinica|prontuário|patiëntnummer)["']?(?: (?:n\.|n[º°]|is))? ?[:=#]?["' ]{0,2})(?:[A-Z]{1,4}-?)?\d{4,12}(?:-\d{1,6})?(?![\p{L}\d])/giu,
+        score: 0.75,
+      },
+    ],
+    context: [],
+    needs: (text) => /mrn|record|patient|chart|dossier|historia|cartella|prontu|pati[eë]nt/i.test(text) && /\d{4}/.test(text),
+    prior: 0.9,
+  },
+  {
     entity: "HEALTH_DATA",
     patterns: [{ name: "resource of FHIR", regex: new RegExp(`^(?:${RESOURCES})$`, "g"), score: 0 }],
     context: ["resourcetype", "resource type"],
