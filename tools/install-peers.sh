@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs what the integration suites and benches can use on a Debian-like machine: etcd, PostgreSQL, Redis, Chromium, S3 and NFS clients,
-# Schemathesis, Presidio, detect-secrets and a generator of Python clients (into .peers), grpcurl, restic, versitygw and OPA by Go, pjdfstest by Rust.
+# Schemathesis, Presidio, detect-secrets and a generator of Python clients (into .peers), grpcurl, versitygw and OPA by Go, pjdfstest by Rust.
 # Every part is optional; the suites name what they miss.
 set -u
 status=0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq || status=1
-  for package in etcd-server postgresql prometheus-postgres-exporter haproxy chromium awscli rclone s3cmd s3fs libnfs-utils openssl iproute2 prometheus softhsm2 redis-server; do
+  for package in etcd-server postgresql prometheus-postgres-exporter haproxy chromium awscli rclone s3cmd restic s3fs libnfs-utils openssl iproute2 prometheus softhsm2 redis-server; do
     dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "$package" >/dev/null || {
       echo "not installed: $package"
       status=1
@@ -35,7 +35,7 @@ if command -v python3 >/dev/null; then
     status=1
   }
   # Clients of S3 in Python, of one botocore, and DuckDB with what it reads S3 with.
-  python3 -m venv .peers/s3 && .peers/s3/bin/pip install -q --disable-pip-version-check boto3==1.43.117 s3fs==2026.9.0 aiobotocore==3.10.0 minio==7.2.20 duckdb==1.5.5 duckdb-extension-httpfs==1.5.5 pyarrow==26.0.1 || {
+  python3 -m venv .peers/s3 && .peers/s3/bin/pip install -q --disable-pip-version-check boto3==1.43.117 s3fs==2026.9.0 aiobotocore==3.10.0 minio==7.2.20 duckdb==1.5.5 duckdb-extension-httpfs==1.5.5 || {
     echo "not installed: boto3, minio-py, fsspec's s3fs, DuckDB"
     status=1
   }
@@ -84,11 +84,6 @@ if command -v go >/dev/null; then
       go get github.com/oapi-codegen/runtime@v1.1.2 filippo.io/edwards25519@v1.1.0 && go mod tidy
   ) >/dev/null 2>&1 || {
     echo "not installed: oapi-codegen"
-    status=1
-  }
-  # Backups in S3.
-  GOBIN="$PWD/.peers/bin" go install github.com/restic/restic/cmd/restic@v0.18.1 || {
-    echo "not installed: restic"
     status=1
   }
   # An S3 gateway whose compatibility suite is run against ours.

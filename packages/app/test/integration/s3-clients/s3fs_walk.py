@@ -2,7 +2,6 @@
 import hashlib, urllib.request
 
 import fsspec
-import pyarrow as pa, pyarrow.parquet as parquet
 
 from client import fs
 
@@ -72,9 +71,6 @@ fs.put_tags("s3fs-py/moved.csv", {"a": "b"})
 ok("metadata and tags", fs.metadata("s3fs-py/moved.csv", refresh=True)["who"] == "me", fs.getxattr("s3fs-py/moved.csv", "who") == "me", fs.get_tags("s3fs-py/moved.csv") == {"a": "b"}, fs.cat("s3fs-py/moved.csv") == b"b/c.csv")
 with urllib.request.urlopen(fs.url("s3fs-py/moved.csv")) as answer:
     ok("a URL for others", answer.read() == b"b/c.csv")
-table = pa.table({"n": list(range(10_000)), "part": [i % 3 for i in range(10_000)]})
-parquet.write_to_dataset(table, "s3fs-py/table", partition_cols=["part"], filesystem=fs)
-ok("a dataset of pyarrow", parquet.read_table("s3fs-py/table", filesystem=fs, filters=[("part", "=", 1)]).num_rows == 3333)
 fs.rm("s3fs-py/tree", recursive=True)
 ok("rm", not fs.exists("s3fs-py/tree"), fails(FileNotFoundError, lambda: fs.cat("s3fs-py/tree/a.csv")))
 fs.rm("s3fs-py", recursive=True)
