@@ -128,6 +128,14 @@ describe("a secret is hidden as far as it goes, under whatever name programs giv
     ["<smtp.password>hunter22x</smtp.password>", "hunter22x"],
     ["the wifi pw is Blu3-Kettle!9", "Blu3-Kettle!9"],
     ["pw: Blu3-Kettle!9", "Blu3-Kettle!9"],
+    ["docker login -u deploy -p Qw7!zpT9x registry.example", "Qw7!zpT9x"],
+    ["sshpass -p Qw7zpT9x ssh root@h", "Qw7zpT9x"],
+    ["redis-cli -h cache -a Qw7zpT9x ping", "Qw7zpT9x"],
+    ["sqlcmd -S h -U sa -P 'Zebra 99!' -Q x", "Zebra"],
+    ["ldapsearch -D cn=admin -w Qw7zpT9x -b dc=x", "Qw7zpT9x"],
+    ["openssl rsa -in k.pem -passin pass:Qw7zpT9x", "Qw7zpT9x"],
+    ["Cookie: theme=dark; JSESSIONID=38AFE57A8BC29D34F1; Path=/", "38AFE57A8BC29D34F1"],
+    ["Set-Cookie: connect.sid=s%3Aj2k4h5k2j3h4k5.a1b2c3; HttpOnly", "j2k4h5k2j3h4k5"],
   ])("%s", (text, secret) => {
     for (const word of secret.split(" ")) expect(redacted(text)).not.toContain(word);
   });
@@ -141,6 +149,12 @@ describe("a secret is hidden as far as it goes, under whatever name programs giv
     "password: ${{ secrets.PW }}",
     `password: '$${"{DB_PASSWORD}"}'`,
     "pw = 1800",
+    "PWD=/srv/app",
+    "docker run -p 8080:80 nginx",
+    "redis-cli -h cache -a",
+    "mkdir -p build/output",
+    "ssh -p 2222 build.host",
+    "the cookie sessionid= is empty",
     "the laser has a pw of 20ns",
     "<passwordPolicy>twelve characters at least</passwordPolicy>",
     "const resetPassword = async () => {",

@@ -84,6 +84,13 @@ export const credentials: readonly Recogniser[] = [
         score: 0.75,
       },
       {
+        // Names that frameworks give it, as OWASP's cheat sheet on sessions lists them: who has it is who logged in.
+        name: "cookie of a session",
+        regex:
+          /(?<![\w.-])(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|ASPSESSIONID[A-Z]{8}|CFTOKEN|connect\.sid|sessionid|laravel_session|_[a-z]{1,30}_session|csrftoken|XSRF-TOKEN)["']?[=:] ?["']?[A-Za-z0-9%._~+/-]{16,512}/g,
+        score: 0.75,
+      },
+      {
         // As programs are given it: `export CI_TOKEN=...`, `STRIPE_SECRET: ...`.
         name: "variable of an environment",
         regex:
@@ -93,7 +100,7 @@ export const credentials: readonly Recogniser[] = [
     ],
     validate: isNoSecret,
     context: secretContext,
-    needs: (text) => /[\w/+.-]{10}/.test(text),
+    needs: (text) => /[\w/+.%~-]{10}/.test(text),
     prior: 0.9,
   },
   {
@@ -184,9 +191,10 @@ export const credentials: readonly Recogniser[] = [
         score: 0.75,
       },
       {
+        // By the manual of each program.
         name: "on a command line",
         regex:
-          /(?<![\w-])(?:--password[= ]|-p(?<=\b(?:mysql|mysqldump|mysqladmin|mariadb) [^\n]{0,120}-p)|(?:-u|--user)[ =]?(?<=\bcurl [^\n]{0,120})[^\s:"'-]{1,64}:)(?=[^\s-])[^\s"']{4,64}/g,
+          /(?<![\w-])(?:--password[= ]|-p(?<=\b(?:mysql|mysqldump|mysqladmin|mariadb) [^\n]{0,120}-p)|-p(?<=\b(?:(?:docker|podman|nerdctl|buildah|skopeo|helm registry|az) login|sshpass|mongo(?:sh|dump|restore|export|import)?) (?:[^\n]{0,120} )?-p) ?|-a(?<=\bredis-cli (?:[^\n]{0,120} )?-a) |-P(?<=\b(?:sqlcmd|bcp) (?:[^\n]{0,120} )?-P) ?|-w(?<=\bldap(?:search|modify|add|delete|passwd|whoami|compare) (?:[^\n]{0,120} )?-w) |-pass(?:in|out)? pass:|(?:-u|--user)[ =]?(?<=\bcurl [^\n]{0,120})[^\s:"'-]{1,64}:)(?=[^\s-])(?:"[^"\n]{4,64}(?=")|'[^'\n]{4,64}(?=')|[^\s"']{4,64})/g,
         score: 0.7,
       },
       { name: "of a database user", regex: /\bidentified by (?:values )?["'][^"'\n]{4,128}["']/gi, score: 0.8 },
@@ -205,6 +213,8 @@ export const credentials: readonly Recogniser[] = [
         )
       )
         return false;
+      // POSIX.1, 8.3: the working directory, by an absolute path.
+      if (/^PWD=["']?(?:\/|[A-Z]:\\)/.test(match)) return false;
       // What a value has to be, in declarations and schemas, is no value.
       if (/[:=] ?["']?(?:string|str|text|varchar|boolean|bool|true|false|any|unknown|object|required|optional)\??$/i.test(match))
         return false;
