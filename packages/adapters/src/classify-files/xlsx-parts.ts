@@ -21,22 +21,25 @@ export async function unpackXlsx(file: Uint8Array, { unpacked: most = MOST }: Xl
   const { unzipSync } = await import("fflate").catch(missingBackEnd);
   const names = new Set<string>();
   let total = 0;
-  const refuse = (message: string): never => {
-    throw new CodedError("file_invalid", message);
+  const refuse = (reason: string): never => {
+    throw new CodedError("file_invalid", reason);
+  };
+  const refusePart = (part: string, reason: string, cause?: unknown): never => {
+    throw new CodedError("file_invalid", `${part}: ${reason}`, { field: part, reason }, cause);
   };
   let entries: Record<string, Uint8Array> = {};
   try {
     entries = unzipSync(file, {
       filter({ name, originalSize }) {
-        if (names.has(name.toLowerCase())) refuse(`${name}: is there twice`);
+        if (names.has(name.toLowerCase())) refusePart(name, "is there twice");
         names.add(name.toLowerCase());
         // Names of parts by ECMA-376, part 2: whoever unpacks what is written again is led nowhere.
-        if (/(?:^|\/)\.*(?:\/|$)|\\|^[a-z]:/i.test(name.replace(/\/$/, ""))) refuse(`${name}: is no name of a part`);
+        if (/(?:^|\/)\.*(?:\/|$)|\\|^[a-z]:/i.test(name.replace(/\/$/, ""))) refusePart(name, "is no name of a part");
         total += originalSize;
         if (names.size > MOST_PARTS) refuse(`more than ${MOST_PARTS} parts`);
-        if (originalSize > MOST_OF_PART || total > most) refuse(`${name}: is larger than it may be`);
+        if (originalSize > MOST_OF_PART || total > most) refusePart(name, "is larger than it may be");
         if (!name.endsWith("/") && !TEXT.test(name))
-          refuse(`${name}: cannot be read, so it may hold anything: take it out first`);
+          refusePart(name, "cannot be read, so it may hold anything: take it out first");
         return !name.endsWith("/");
       },
     });
@@ -55,7 +58,7 @@ export async function unpackXlsx(file: Uint8Array, { unpacked: most = MOST }: Xl
     try {
       parts.set(name, utf8Decode(bytes));
     } catch (cause) {
-      throw new CodedError("file_invalid", `${name}: is not in UTF-8`, { part: name }, cause);
+      refusePart(name, "is not in UTF-8", cause);
     }
   }
   return parts;

@@ -155,16 +155,22 @@ function isJson(bytes: Uint8Array): boolean {
   });
 }
 
-/** What is wrong with the file is an answer, in which no value is that stands where a name does; anything else is a failure of the thread's. */
+/**
+ * What is wrong with the file is an answer; anything else is a failure of the thread's. Of a `field` (a part of a workbook) or `column` that was refused for a `reason` the name is told as `columnName` tells it, since a value may stand where a name
+ * does.
+ */
 export function refusalOf(error: unknown, recognisers: readonly Recogniser[]): Refusal {
   checkArgument("recognisers", recognisers, "array");
   if (!isCoded(error, "validation_failed", "file_invalid", "file_mismatch", "back_end_missing")) throw error;
-  const { code, message } = error;
-  const told = message.split(": ").map((piece) => {
-    const whole = columnName(piece, recognisers);
-    // A part of a workbook has an ending, which is read with its name.
-    const ending = /\.[a-z]{2,4}$/i.exec(piece)?.[0] ?? "";
-    return whole !== piece || ending === "" ? whole : columnName(piece.slice(0, -ending.length), recognisers) + ending;
-  });
-  return { refused: { code, message: told.join(": "), details: {} } };
+  const { code, message, details } = error;
+  const { field, column, reason } = details;
+  const refused = (told: string): Refusal => ({ refused: { code, message: told, details: {} } });
+  if (typeof reason === "string" && typeof field === "string") {
+    // Its ending says how it is written, and is none of its name's.
+    const [, stem = field, ending = ""] = /^(.*)(\.[a-z]{2,4})$/is.exec(field) ?? [];
+    return refused(`${columnName(stem, recognisers)}${ending}: ${reason}`);
+  }
+  if (typeof reason === "string" && typeof column === "string")
+    return refused(`column ${columnName(column, recognisers)}: ${reason}`);
+  return refused(columnName(message, recognisers));
 }

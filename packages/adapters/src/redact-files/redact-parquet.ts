@@ -97,7 +97,7 @@ async function rewritten(file: RandomAccess, change: Change): Promise<Uint8Array
 }
 
 function refuse(column: string, why: string): never {
-  throw new CodedError("file_invalid", `column ${column}: ${why}`, { column });
+  throw new CodedError("file_invalid", `column ${column}: ${why}`, { column, reason: why });
 }
 
 /** A column as it can be written: INT96, which Parquet has given up, as the timestamp that it is. */

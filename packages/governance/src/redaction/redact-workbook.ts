@@ -239,7 +239,7 @@ export function restoreWorkbook(
 }
 
 function refuse(part: string, why: string): never {
-  throw governanceError("validation_failed", `${part}: ${why}`, { field: part });
+  throw governanceError("validation_failed", `${part}: ${why}`, { field: part, reason: why });
 }
 
 /** What is above a cell, the nearest first, and what its column holds as a whole. */

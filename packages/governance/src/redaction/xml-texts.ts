@@ -54,7 +54,7 @@ const MOST_DEEP = 256;
  */
 export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
   const refuse = (why: string): never => {
-    throw governanceError("validation_failed", `${part}: ${why}`, { field: part });
+    throw governanceError("validation_failed", `${part}: ${why}`, { field: part, reason: why });
   };
   const declared = DECLARATION.exec(xml)?.[0].length ?? 0;
   if (declared === 0 && /^\ufeff?<\?xml\s/.test(xml)) refuse("is not declared as XML in UTF-8");

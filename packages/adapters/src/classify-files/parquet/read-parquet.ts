@@ -89,7 +89,7 @@ export async function* readParquetPages(
         if (cause instanceof CodedError) throw cause;
         const why = cause instanceof PageTooLarge ? cause.message : "the column cannot be decoded";
         const told = columnName(path, DEFAULT_RECOGNISERS);
-        throw new CodedError("file_invalid", `column ${told}: ${why}`, { column: told }, cause);
+        throw new CodedError("file_invalid", `column ${told}: ${why}`, { column: told, reason: why }, cause);
       }
     }
   }
