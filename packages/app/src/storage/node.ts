@@ -14,7 +14,7 @@ import {
   type SmartReading,
   type StorageEvent,
 } from "@seneschal/core/storage";
-import { checkOptions } from "@seneschal/kernel";
+import { CodedError, checkOptions } from "@seneschal/kernel";
 import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import { type Background, openBackground, type openJobs } from "../platform/index.ts";
 import { createBuffers } from "./bytes/buffers.ts";
@@ -211,6 +211,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     await cluster.close();
   };
   try {
+    await expectFree(options, cluster, peers);
     await joinCluster(options, cluster, devices);
     await local.reopen();
   } catch (error) {
@@ -456,4 +457,24 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
 export function poolDurability(cluster: ClusterControl, pool: string): string {
   const found = cluster.state.pools[pool];
   return found === undefined ? "" : durabilityName(durabilityOf(cluster.state, found).durability);
+}
+
+/**
+ * Throws `config_invalid` where another process is this node: one that answers at the address which the cluster has for it. Taking its
+ * place would leave its devices with nobody who serves them.
+ */
+async function expectFree(
+  { nodeId, peerAddress = "" }: Pick<StorageNodeOptions, "nodeId" | "peerAddress">,
+  cluster: ClusterControl,
+  peers: Peers,
+): Promise<void> {
+  await cluster.refresh();
+  const known = cluster.state.nodes[nodeId];
+  if (known === undefined || known.state === "Evicted" || known.peerAddress === "" || known.peerAddress === peerAddress) return;
+  if ((await peers.whoIsAt(known.peerAddress)) !== nodeId) return;
+  throw new CodedError(
+    "config_invalid",
+    `storage.node_id: another process is node ${nodeId}, at ${known.peerAddress}: end it, or give this node an id of its own`,
+    { field: "storage.node_id" },
+  );
 }

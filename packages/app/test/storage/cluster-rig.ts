@@ -28,7 +28,8 @@ export interface ClusterRig {
   readonly vault: ReturnType<typeof switchableVault>;
   node(id: string): StorageNode;
   peerAddress(id: string): string;
-  start(id: string): Promise<StorageNode>;
+  /** `nodeId`: what it calls itself, where that is another name than its place has. */
+  start(id: string, nodeId?: string): Promise<StorageNode>;
   /** The node is gone: nothing answers at its addresses, it runs nothing. */
   stop(id: string): Promise<void>;
   /** Nobody reaches the node any more, though it runs; `mend` ends that. */
@@ -87,7 +88,7 @@ export async function openCluster(
       return found.node;
     },
     peerAddress: (id) => `localhost:${fronts.get(id)?.[1].port}`,
-    async start(id) {
+    async start(id, nodeId = id) {
       const [data, peer] = await frontsOf(id);
       const own = plaintext ? undefined : await ca.issue(`CN=${id},OU=store-server`, { names: ["localhost"] });
       const tls = own && { ca: ca.pem, cert: own.cert, key: own.key };
@@ -101,7 +102,7 @@ export async function openCluster(
         capacityBytes,
       }));
       const node = await openStorageNode({
-        nodeId: id,
+        nodeId,
         address: `${id}:9090`,
         dataAddress: `localhost:${data.port}`,
         peerAddress: `localhost:${peer.port}`,

@@ -32,6 +32,20 @@ describe("three nodes on one log", () => {
     expect(await refusal(alone.put("m1", "k", pattern(9)))).toMatchObject({ code: "ShardUnavailable" });
   });
 
+  test("a process under the id of a node that answers elsewhere does not start, and changes nothing; once that one is gone it does", async () => {
+    const rig = await clusterOf(ids);
+    const before = JSON.stringify(rig.node("n2").cluster.state);
+    await expect(rig.start("n4", "n1")).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringMatching(/^storage\.node_id: another process is node n1, at .*: end it, or give this node an id/),
+    });
+    await rig.node("n2").cluster.refresh();
+    expect(JSON.stringify(rig.node("n2").cluster.state)).toBe(before);
+    await rig.stop("n1");
+    await rig.start("n4", "n1");
+    expect(rig.node("n4").cluster.state.nodes["n1"]?.peerAddress).toBe(rig.peerAddress("n4"));
+  });
+
   test("place the copies of a chunk on distinct nodes and read them anywhere, equal", async () => {
     const rig = await clusterOf(ids);
     const bytes = pattern(5 << 20);

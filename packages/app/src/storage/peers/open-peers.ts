@@ -22,6 +22,8 @@ export interface Peers {
   /** Heard of within 15 s, parsed, and self-reported ready, and not silent since. */
   reachable(node: string): boolean;
   view(node: string): PeerView | undefined;
+  /** The node that answers at an address of the peers' port; `undefined`: none does. */
+  whoIsAt(address: string): Promise<string | undefined>;
   /** The events that another node has; none when it does not answer. */
   events(node: ClusterNode, query: EventQuery): Promise<readonly StorageEvent[]>;
   /** Has another node open a directory as a device. Throws its refusal, `ShardUnavailable` when it does not answer. */
@@ -99,6 +101,13 @@ export function openPeers(options: PeersOptions): Peers {
       return view?.report.ready === true && clock.now() - view.lastSeen <= staleMs && (silent.get(node) ?? 0) < silentAfter;
     },
     view: (node) => views.get(node),
+    async whoIsAt(address) {
+      try {
+        return readReport(await within(timeoutMs, address, channelTo(address).ask("Status", {}))).node_id;
+      } catch {
+        return undefined;
+      }
+    },
     async events(node, query) {
       try {
         const answer = channelTo(node.peerAddress).ask("Events", eventsRequest.write(query));
