@@ -70,14 +70,16 @@ export function openFileThreads(
   });
   checkArgument("settings", settings, "object");
   const { threads, deadline, heap, waitingPerOwner, waiting } = options;
+  /** Files that one owner, and all together, may have here. The pool refuses none of them: until its first thread runs all of them wait there. */
+  const most = { own: waitingPerOwner + threads, all: waiting + threads };
   const pool = openWorkerPool<AskedTask, FileAnswer | Unheard>({
     name: "files",
     module: new URL("./worker", import.meta.url),
     settings,
     workers: threads,
     deadline,
-    waitingPerOwner,
-    waiting,
+    waitingPerOwner: most.own,
+    waiting: most.all,
     heap,
     idle: 60_000,
   });
@@ -94,7 +96,7 @@ export function openFileThreads(
     checkArgument("task", task, "object");
     const own = held.get(owner) ?? 0;
     const all = [...held.values()].reduce((sum, count) => sum + count, 0);
-    if (own >= waitingPerOwner + threads || all >= waiting + threads) throw unavailable("too many files wait: try again");
+    if (own >= most.own || all >= most.all) throw unavailable("too many files wait: try again");
     held.set(owner, own + 1);
     try {
       return await work<Done>(task, owner);
