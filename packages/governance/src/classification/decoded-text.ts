@@ -1,4 +1,5 @@
 import { decodeHTMLStrict } from "entities/decode";
+import { partitionPoint } from "../partition-point.ts";
 import { base64Runs } from "./base64-texts.ts";
 import { MARKS, type Normalised, normalise } from "./normalise.ts";
 
@@ -102,14 +103,8 @@ function merged(spans: readonly Span[]): readonly Span[] {
 
 /** Whether one of spans that are apart and in their order has something of a stretch. */
 function meets(spans: readonly Span[], start: number, end: number): boolean {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((spans[middle]?.[1] ?? 0) <= start) low = middle + 1;
-    else high = middle;
-  }
-  return (spans[low]?.[0] ?? end) < end;
+  const next = spans[partitionPoint(spans, ([, until]) => until <= start)];
+  return next !== undefined && next[0] < end;
 }
 
 /** A text that others were put into the place of stretches of. */

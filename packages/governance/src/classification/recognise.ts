@@ -1,5 +1,6 @@
 import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { EntitySpan } from "@seneschal/kernel/ports";
+import { partitionPoint } from "../partition-point.ts";
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { type DecodedText, decodedText } from "./decoded-text.ts";
 import { type Normalised, normalise } from "./normalise.ts";
@@ -263,7 +264,7 @@ function resolveOverlaps(found: Candidate[]): Finding[] {
   const taken: Candidate[] = [];
   for (const candidate of found.sort(byEvidence)) {
     const { finding } = candidate;
-    const at = lowerBound(taken, finding.start);
+    const at = partitionPoint(taken, (other) => other.finding.start < finding.start);
     const before = taken[at - 1]?.finding;
     const after = taken[at]?.finding;
     if ((before !== undefined && before.end > finding.start) || (after !== undefined && after.start < finding.end)) continue;
@@ -316,15 +317,4 @@ function byEvidence(a: Candidate, b: Candidate): number {
   }
   const [one, other] = [a.finding, b.finding];
   return one.start - other.start || (one.entity < other.entity ? -1 : one.entity > other.entity ? 1 : a.order - b.order);
-}
-
-function lowerBound(taken: readonly Candidate[], start: number): number {
-  let low = 0;
-  let high = taken.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((taken[middle]?.finding.start ?? 0) < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

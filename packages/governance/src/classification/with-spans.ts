@@ -1,4 +1,5 @@
 import type { EntitySpan } from "@seneschal/kernel/ports";
+import { partitionPoint } from "../partition-point.ts";
 import { COUNTS_FROM, TOLD_FROM } from "./odds.ts";
 import type { Alternative, Finding } from "./recogniser.ts";
 
@@ -95,12 +96,5 @@ function rounded(probability: number): number {
 }
 
 function firstEndingBehind(findings: readonly Finding[], start: number): number {
-  let low = 0;
-  let high = findings.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((findings[middle]?.end ?? 0) <= start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(findings, ({ end }) => end <= start);
 }

@@ -3,6 +3,7 @@ import { fromBase64url } from "../base64.ts";
 import { recognise } from "../classification/recognise.ts";
 import { credentials } from "../classification/recognisers/credentials.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
+import { partitionPoint } from "../partition-point.ts";
 import { PLACEHOLDER } from "./placeholder.ts";
 import type { RedactionKeys } from "./redaction-keys.ts";
 import { isKnownEntity } from "./rules.ts";
@@ -109,14 +110,7 @@ export function hiddenSpans(text: string, marked: readonly Span[]): readonly Spa
 export function without(start: number, end: number, spans: readonly Span[]): Span[] {
   const left: Span[] = [];
   let from = start;
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((spans[middle]?.[1] ?? 0) <= start) low = middle + 1;
-    else high = middle;
-  }
-  for (let i = low; i < spans.length && (spans[i]?.[0] ?? end) < end; i++) {
+  for (let i = partitionPoint(spans, ([, until]) => until <= start); i < spans.length && (spans[i]?.[0] ?? end) < end; i++) {
     const [a, b] = spans[i] as Span;
     if (a > from) left.push([from, a]);
     from = Math.max(from, b);

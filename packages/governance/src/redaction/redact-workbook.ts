@@ -3,6 +3,7 @@ import { termOf } from "../classification/lexicon.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
+import { partitionPoint } from "../partition-point.ts";
 import { JudgedColumns } from "./column-entities.ts";
 import { knownValues, plainNumber } from "./known-values.ts";
 import {
@@ -557,14 +558,8 @@ function headerPieces(xml: string, group: readonly XmlText[], reading: Reading):
 function outside(pieces: readonly Piece[], removed: readonly Piece[]): readonly Piece[] {
   if (removed.length === 0) return pieces;
   return pieces.filter(({ start }) => {
-    let low = 0;
-    let high = removed.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((removed[middle]?.end ?? 0) <= start) low = middle + 1;
-      else high = middle;
-    }
-    return (removed[low]?.start ?? Number.POSITIVE_INFINITY) > start;
+    const next = removed[partitionPoint(removed, ({ end }) => end <= start)];
+    return next === undefined || next.start > start;
   });
 }
 

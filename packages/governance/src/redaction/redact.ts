@@ -5,6 +5,7 @@ import { recognise } from "../classification/recognise.ts";
 import type { Finding, Recogniser } from "../classification/recogniser.ts";
 import { policyOf, type TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
+import { partitionPoint } from "../partition-point.ts";
 import { type KnownValues, knownNumbers, REPEATED_FROM } from "./known-values.ts";
 import {
   generalised,
@@ -221,14 +222,8 @@ const BETWEEN = "\n\n";
 function paragraphs(text: string, borders: readonly number[]): readonly [string, (at: number) => number] {
   const starts = [0, ...borders];
   const place = (at: number): number => {
-    let low = 0;
-    let high = borders.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((borders[middle] ?? 0) + (middle + 1) * BETWEEN.length <= at) low = middle + 1;
-      else high = middle;
-    }
-    return Math.min(at - low * BETWEEN.length, borders[low] ?? text.length);
+    const part = partitionPoint(borders, (border, i) => border + (i + 1) * BETWEEN.length <= at);
+    return Math.min(at - part * BETWEEN.length, borders[part] ?? text.length);
   };
   return [starts.map((start, i) => text.slice(start, starts[i + 1])).join(BETWEEN), place];
 }

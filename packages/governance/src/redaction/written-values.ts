@@ -1,6 +1,7 @@
 import { shownName } from "../classification/columns.ts";
 import { type LexiconTerm, termOf } from "../classification/lexicon.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
+import { partitionPoint } from "../partition-point.ts";
 import { joined, type Parts, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
 import { redactionRuleFor } from "./rules.ts";
 
@@ -60,16 +61,7 @@ export function joinedPieces(
     value += part.written.value;
   }
   /** The part that holds the unit at `index`. */
-  const partAt = (index: number): number => {
-    let low = 0;
-    let high = cuts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((cuts[middle] ?? 0) <= index) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
+  const partAt = (index: number): number => partitionPoint(cuts, (cut) => cut <= index);
   const placed = (part: number, index: number): number =>
     parts[part]?.written.at(index - (part === 0 ? 0 : (cuts[part - 1] ?? 0))) ?? 0;
   const at = (index: number): number => placed(partAt(index), index);

@@ -1,3 +1,4 @@
+import { partitionPoint } from "../../partition-point.ts";
 import { isDrug, isIllness } from "./health-words.ts";
 import { languageOf, type ProseLanguage } from "./language.ts";
 import { ASKED, type ProseSpan } from "./persons.ts";
@@ -275,18 +276,6 @@ interface Sentence {
 const LONGEST = 120;
 const LONGEST_WORD = 40;
 
-/** Index of the first number of an ascending list that is no less than `least`. */
-function firstFrom(ascending: readonly number[], least: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ascending[middle] ?? 0) < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** The sentence of a word. A sentence that names nobody is about whom the one before it is about. */
 function sentenceAt(
   text: string,
@@ -310,13 +299,13 @@ function sentenceAt(
       if (word !== undefined && (own.has(word.plain) || SOMEBODY.has(word.plain))) return true;
     }
     const [a, b] = [words[first]?.start ?? 0, words[last]?.end ?? 0];
-    return (names[firstFrom(names, a)] ?? b) < b;
+    return (names[partitionPoint(names, (name) => name < a)] ?? b) < b;
   };
   let before = from - 1;
   const previous = words[before]?.sentence;
   while (before > 0 && from - before < LONGEST && words[before - 1]?.sentence === previous) before--;
   const somebody = about(from, to) || (from > 0 && about(before, from - 1) && !GENERAL.test(plain));
   const last = words[to]?.end ?? 0;
-  const asked = (askedFor[firstFrom(askedFor, start)] ?? last) < last;
+  const asked = (askedFor[partitionPoint(askedFor, (place) => place < start)] ?? last) < last;
   return { plain, somebody, asked, general: GENERAL.test(plain), start: Math.max(0, start - 1), end };
 }
