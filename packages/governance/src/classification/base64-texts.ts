@@ -47,11 +47,24 @@ function textOfRun(run: string): string | undefined {
   if (run.replace(/=+$/, "").length % 4 === 1) return undefined;
   // Most runs are no text, and their first bytes tell.
   const start = fromBase64(run.slice(0, 32));
-  if (start === undefined || start.some((byte, at) => byte < 9 && !(byte === 0 && at % 2 === 1))) return undefined;
+  if (start === undefined || !beginsAsText(start)) return undefined;
   const bytes = fromBase64(run) as Uint8Array;
   const wide = bytes.length % 2 === 0 && bytes.every((byte, at) => at % 2 === 0 || byte === 0);
   const found = wide ? String.fromCharCode(...bytes.filter((_, at) => at % 2 === 0)) : strict(bytes);
   return found === undefined || BINARY.test(found) ? undefined : found;
+}
+
+/** Whether bytes, which may end within a character, are UTF-8 without the lowest controls, or have every second 0. */
+function beginsAsText(bytes: Uint8Array): boolean {
+  if (bytes.every((byte, at) => at % 2 === 0 || byte === 0)) return true;
+  let following = 0;
+  for (const byte of bytes) {
+    const follows = byte >> 6 === 0b10;
+    if (follows !== following > 0 || byte < 9 || byte === 0xc0 || byte === 0xc1 || byte > 0xf4) return false;
+    if (follows) following--;
+    else following = byte < 0x80 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+  }
+  return true;
 }
 
 function strict(bytes: Uint8Array): string | undefined {
