@@ -13,7 +13,7 @@ if (!installed)
 
 const probes = "test/integration/*schemathesis.test.ts";
 const limits = { testTimeout: 300_000, hookTimeout: 120_000, setupFiles };
-/** Two files at a time, once those that go alone have ended. */
+/** Two files at a time, apart from those that go alone. */
 const beside = { fileParallelism: true, maxWorkers: 2, sequence: { groupOrder: 1 } };
 
 /**
