@@ -108,7 +108,7 @@ if (!mounted) {
       for (const key of refused) await expect(read(key), key).rejects.toMatchObject({ name: "NoSuchKey" });
       expect(await s3.rig.store.count("storage_staged", "by_time", [])).toBe(0);
       for (const key of kept.keys()) await s3.client().send(new sdk.DeleteObjectCommand({ Bucket: "docs", Key: key }));
-      // What is read to the end a moment before may hold its place until it is closed: a refusal is tried again.
+      // A segment whose frames are deleted is given back a moment later: a refusal is tried again.
       const again = async (): Promise<number> => {
         s3.rig.clock.set(s3.rig.clock.now() + 2 * 86_400_000);
         await collectGarbage(s3.rig.node.parts);
