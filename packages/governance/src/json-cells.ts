@@ -15,11 +15,7 @@ export interface JsonCell {
   readonly leaves: readonly number[];
 }
 
-interface Column {
-  readonly id: string;
-  readonly name: string;
-  readonly path: readonly string[];
-}
+type Column = Pick<JsonCell, "id" | "name" | "path">;
 
 /** An object or a list that is open, and the column that it is. */
 interface Open extends Column {

@@ -1,4 +1,4 @@
-import { classDurability, type Durability, stripeOf } from "@seneschal/core/storage";
+import { acknowledgeOf, classDurability, type Durability } from "@seneschal/core/storage";
 import type { StorageConfig } from "./settings.ts";
 
 /** The durability that a pool of the settings says. */
@@ -15,9 +15,8 @@ export function shortPools({ pools, devices }: Pick<StorageConfig, "pools" | "de
   readonly needed: number;
 }[] {
   return pools.flatMap(({ id, class: deviceClass, durability }, index) => {
-    const { data, parity } = stripeOf(durability === undefined ? classDurability[deviceClass] : durabilityOf(durability));
     const found = devices.filter(({ pool }) => pool === id).length;
-    const needed = data + Math.min(1, parity);
+    const needed = acknowledgeOf(durability === undefined ? classDurability[deviceClass] : durabilityOf(durability));
     return found > 0 && found < needed ? [{ index, found, needed }] : [];
   });
 }

@@ -239,6 +239,7 @@ export { murmur3 } from "./placement/murmur3.ts";
 export { type Candidate, placeChunk, rankDevices } from "./placement/place.ts";
 export { type Admission, admitWrite, type PoolFill } from "./pool/admission.ts";
 export {
+  acknowledgeOf,
   classDurability,
   clusterDurability,
   type Durability,

@@ -62,9 +62,14 @@ function beginsAsText(bytes: Uint8Array): boolean {
     const follows = byte >> 6 === 0b10;
     if (follows !== following > 0 || byte < 9 || byte === 0xc0 || byte === 0xc1 || byte > 0xf4) return false;
     if (follows) following--;
-    else following = byte < 0x80 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+    else following = utf8Length(byte) - 1;
   }
   return true;
+}
+
+/** How many bytes the character of UTF-8 has that begins with a byte; 1 for a byte that begins none. */
+export function utf8Length(first: number): number {
+  return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;
 }
 
 function strict(bytes: Uint8Array): string | undefined {

@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from "entities/decode";
 import { partitionPoint } from "../partition-point.ts";
-import { base64Runs } from "./base64-texts.ts";
+import { base64Runs, utf8Length } from "./base64-texts.ts";
 import { MARKS, type Normalised, normalise } from "./normalise.ts";
 
 /** A text as it reads once what is encoded in it is written out, with the way back to the offsets of the original. */
@@ -269,10 +269,6 @@ function bytesOf(run: string, index: number, width: number): readonly Rewriting[
     at += taken;
   }
   return found;
-}
-
-function utf8Length(first: number): number {
-  return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;
 }
 
 function utf8Character([first = 0, ...rest]: readonly number[]): string | undefined {

@@ -34,6 +34,13 @@ export class JudgedColumns {
   }
 }
 
+/** What one column holds as a whole, where a rule hides that. */
+export function columnEntity(name: string, values: Iterable<string>, options: RedactionOptions): string | undefined {
+  const columns = new JudgedColumns();
+  for (const value of values) columns.add("", name, value);
+  return columns.entities(options).get("");
+}
+
 /**
  * Redacts a table until no column of what is left says as a whole what it holds. `judge` tells that of a text by whatever names the same place in it before and after; `redacted` redacts the
  * given text with it.

@@ -44,10 +44,8 @@ export function markersIn(
     if (form !== undefined) {
       if (form === "hash" ? keys?.isHash(entity, kept) === true : keys?.open(form as "token", entity, kept) !== undefined)
         found.push({ ...at, form: form as Marker["form"], kept });
-    } else if (general !== undefined ? GENERAL.test(general) : true) {
-      if (isKnownEntity(known.policy, entity, known.recognisers))
-        found.push({ ...at, form: general === undefined ? "plain" : "general", kept: general ?? "" });
-    }
+    } else if ((general === undefined || GENERAL.test(general)) && isKnownEntity(known.policy, entity, known.recognisers))
+      found.push({ ...at, form: general === undefined ? "plain" : "general", kept: general ?? "" });
   }
   return found;
 }

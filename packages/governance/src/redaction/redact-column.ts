@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import { JudgedColumns } from "./column-entities.ts";
+import { columnEntity } from "./column-entities.ts";
 import { checkRedaction, joined, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
 import { heldBy, named, nameLeft } from "./written-values.ts";
 
@@ -30,11 +30,12 @@ export function redactColumn(name: string, cells: readonly (string | null)[], op
   const pieces = redactedPieces(name, options);
   const called = joined(pieces, options.policy);
   const under = named(options, nameLeft(pieces, options), options.about ?? "");
-  const judged = (column: string, values: readonly (string | null)[]): string | undefined => {
-    const columns = new JudgedColumns();
-    for (const value of values) if (value !== null) columns.add("", column, value);
-    return columns.entities(options).get("");
-  };
+  const judged = (column: string, values: readonly (string | null)[]): string | undefined =>
+    columnEntity(
+      column,
+      values.filter((value) => value !== null),
+      options,
+    );
   const run = (entity: string | undefined) => {
     const given = heldBy(under, entity);
     const known = new Map<string, Redacted>();

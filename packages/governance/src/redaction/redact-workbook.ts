@@ -4,7 +4,7 @@ import { wordsOf } from "../classification/names/words-of.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { partitionPoint } from "../partition-point.ts";
-import { JudgedColumns } from "./column-entities.ts";
+import { columnEntity } from "./column-entities.ts";
 import { knownValues, plainNumber } from "./known-values.ts";
 import {
   BARE,
@@ -282,7 +282,7 @@ function heldBelow(
       const names = heads.get((block.at(-1) as Cell).element) ?? [];
       for (const name of [...new Set([...names].reverse()), ""]) {
         const below = name === "" ? block : block.filter(({ element }) => heads.get(element)?.includes(name));
-        const entity = entityOf(name, below.map(says), options) ?? entityOf(name, below.map(left), options);
+        const entity = columnEntity(name, below.map(says), options) ?? columnEntity(name, below.map(left), options);
         if (entity === undefined) continue;
         for (const { element } of below) held.set(element, entity);
         break;
@@ -290,12 +290,6 @@ function heldBelow(
     }
   }
   return held;
-}
-
-function entityOf(name: string, values: readonly string[], options: RedactionOptions): string | undefined {
-  const column = new JudgedColumns();
-  for (const value of values) column.add("", name, value);
-  return column.entities(options).get("");
 }
 
 /** What is found in values, remembered: cells and attributes often say the same. */

@@ -1,6 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import type { Device, DeviceClass } from "../device/types.ts";
-import { classDurability, clusterDurability, type Durability, stripeOf } from "../pool/durability.ts";
+import { acknowledgeOf, classDurability, clusterDurability, type Durability, stripeOf } from "../pool/durability.ts";
 import type { ThresholdOverrides } from "../pool/thresholds.ts";
 import type { Shard } from "../shard/map.ts";
 import { defaultTuning, type Tuning } from "../tuning.ts";
@@ -70,8 +70,7 @@ export function durabilityOf(
     if (copies > 1) return { durability: { kind: "replication", copies }, acknowledge };
   }
   const durability = pool.durability ?? classDurability[pool.class];
-  const { data, parity } = stripeOf(durability);
-  return { durability, acknowledge: data + Math.min(1, parity) };
+  return { durability, acknowledge: acknowledgeOf(durability) };
 }
 
 /** True while a device can take new fragments. */

@@ -19,6 +19,12 @@ export function stripeOf(durability: Durability): Stripe {
     : { data: 1, parity: durability.copies - 1 };
 }
 
+/** How many fragments of a chunk must land before a write is acknowledged: those that rebuild it, and one more where there are more. */
+export function acknowledgeOf(durability: Durability): number {
+  const { data, parity } = stripeOf(durability);
+  return data + Math.min(1, parity);
+}
+
 /** `ec-4-2`, `replication-3`: the bounded label of metrics and replies. */
 export function durabilityName(durability: Durability): string {
   checkArgument("durability", durability, "object");
