@@ -212,7 +212,7 @@ export {
   scannedAsset,
   scannedTier,
 } from "./scan/scanned-asset.ts";
-export { analyseSql } from "./sql/analyse.ts";
+export { analyseSql } from "./sql/analysis/analyse-sql.ts";
 export { type ParsedSql, parseSql } from "./sql/parse-sql.ts";
 export { splitStatements } from "./sql/split-statements.ts";
 export { SQL_DIALECTS, type SqlParser } from "./sql/sql-parser.ts";

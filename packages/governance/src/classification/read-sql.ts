@@ -1,4 +1,4 @@
-import { analyseSql } from "../sql/analyse.ts";
+import { analyseSql } from "../sql/analysis/analyse-sql.ts";
 import { type ParsedSql, parseSql } from "../sql/parse-sql.ts";
 import { beginningsOf, readingsOf } from "../sql/readings.ts";
 import { sqlTokens } from "../sql/split-statements.ts";

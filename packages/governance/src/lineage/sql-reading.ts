@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import { analyseSql } from "../sql/analyse.ts";
+import { analyseSql } from "../sql/analysis/analyse-sql.ts";
 import { parseSql } from "../sql/parse-sql.ts";
 import { readingsOf } from "../sql/readings.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";

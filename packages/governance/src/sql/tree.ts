@@ -204,3 +204,44 @@ export function misreadsWords(tree: unknown): boolean {
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
+
+/** All strings of a part of the tree. */
+export function textsOf(node: unknown): readonly string[] {
+  if (typeof node === "string") return [node];
+  return typeof node === "object" && node !== null ? Object.values(node).flatMap(textsOf) : [];
+}
+
+/** Texts in a part of the tree. */
+export function textsIn(node: unknown): readonly string[] {
+  if (typeof node !== "object" || node === null) return [];
+  const text = literalText(node);
+  return text === undefined ? Object.values(node).flatMap(textsIn) : [text];
+}
+
+/** True where a part of the tree has a name in it. */
+export function namesIn(node: unknown): boolean {
+  if (typeof node !== "object" || node === null) return false;
+  return "Identifier" in node || "CompoundIdentifier" in node || Object.values(node).some(namesIn);
+}
+
+/** A dotted name of an expression. */
+export function namePath(node: unknown): string | undefined {
+  const body = (typeof node === "object" && node !== null ? node : {}) as Node;
+  if (body["Identifier"] !== undefined) return identifier(body["Identifier"]);
+  return body["CompoundIdentifier"] === undefined ? undefined : nameOf(body["CompoundIdentifier"]);
+}
+
+export function same(a: string, b: string): boolean {
+  return a === b || a.toLowerCase() === b.toLowerCase();
+}
+
+/** Statements that change rows, and may give them back. */
+export const CHANGES = ["Insert", "Update", "Delete", "Merge"] as const;
+
+const BODIES = ["Select", "SetOperation", "Query", "Values", "Table", ...CHANGES];
+
+/** True for a node of the tree that is a query: a `body` with clauses around it. */
+export function isQuery(node: Node): boolean {
+  const body = node["body"];
+  return typeof body === "object" && body !== null && BODIES.some((kind) => kind in body);
+}
