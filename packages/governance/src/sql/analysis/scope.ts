@@ -158,7 +158,7 @@ export function hasColumn(scope: Scope | undefined, name: string): boolean {
 }
 
 /** Relations that a qualifier means. */
-export function named(scope: Scope, qualifier: string): readonly Relation[] {
+function named(scope: Scope, qualifier: string): readonly Relation[] {
   return scope.relations.filter((r) => r.names.some((name) => name === qualifier || name.endsWith(`.${qualifier}`)));
 }
 
