@@ -64,7 +64,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Repl
 
   const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> => {
     try {
-      return await database.persist(async () => (await pool.query<Row>(text, values)).rows);
+      return await database.read<Row>(text, values);
     } catch (error) {
       throw translated(error);
     }
@@ -103,16 +103,19 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Repl
         checkEntry(expectHead, entry);
         const values = [entry.seq, entry.batchId, expectHead.seq, expectHead.batchId, encodeEntry(entry)];
         return settleAppend(expectHead, entry, {
-          attempt: async (): Promise<AppendResult> => {
+          attempt: async (left): Promise<AppendResult> => {
             const client = await pool.connect().catch((error: unknown) => {
               throw new NotSent("no connection", { cause: error });
             });
             let broken: Error | boolean = false;
             try {
-              const { rows } = await client.query<{ moved: number }>({ name: `append ${table}`, text: appendText, values });
-              if (rows[0]?.moved === 1) return { ok: true, head: { seq: entry.seq, batchId: entry.batchId } };
-              const found = lookOf((await client.query<LookRow>(lookText, [expectHead.seq, tailPage])).rows);
-              return { ok: false, head: found.head, tail: tailOf(found, expectHead.seq) };
+              const ask = async (): Promise<AppendResult> => {
+                const { rows } = await client.query<{ moved: number }>({ name: `append ${table}`, text: appendText, values });
+                if (rows[0]?.moved === 1) return { ok: true, head: { seq: entry.seq, batchId: entry.batchId } };
+                const found = lookOf((await client.query<LookRow>(lookText, [expectHead.seq, tailPage])).rows);
+                return { ok: false, head: found.head, tail: tailOf(found, expectHead.seq) };
+              };
+              return await database.within(ask(), left, client);
             } catch (error) {
               broken = error as Error;
               throw error;

@@ -16,7 +16,7 @@ const PURGE_MS = 60_000;
 export async function openPostgresRates(options: PostgresOptions, random: Random): Promise<RateCounter> {
   checkOptions("options", options, { url: "string", namespace: "string?", poolSize: "number?", timeoutMs: "number?" });
   checkArgument("random", random, "function");
-  const { pool, namespace } = connectPostgres({ poolSize: 4, ...options });
+  const { pool, namespace, within } = connectPostgres({ poolSize: 4, ...options });
   const table = `${namespace}.rates`;
   const client = await pool.connect();
   let salt: Uint8Array;
@@ -68,11 +68,8 @@ export async function openPostgresRates(options: PostgresOptions, random: Random
       }
       const until = Math.ceil(now + (rate.window * WIDTH) / RATE_SLICES);
       try {
-        const { rows } = await pool.query<{ slice: string; counts: number[]; allowed: boolean }>({
-          name: `take ${namespace}`,
-          text: statement,
-          values: [key, sliceOf(rate, now), rate.limit, until],
-        });
+        const query = { name: `take ${namespace}`, text: statement, values: [key, sliceOf(rate, now), rate.limit, until] };
+        const { rows } = await within(pool.query<{ slice: string; counts: number[]; allowed: boolean }>(query));
         const [row] = rows;
         if (row === undefined) throw new Error("no row");
         return judgeTake({ slice: Number(row.slice), counts: row.counts }, row.allowed, rate, now);

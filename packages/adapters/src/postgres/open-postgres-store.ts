@@ -78,13 +78,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     /** A COMMIT was sent whose answer was lost. Only an answer to the batch ends that, whatever later attempts meet. */
     let unknown = false;
     try {
-      return await database.persist(async () => {
+      return await database.persist(async (left) => {
         let sent = false;
         try {
-          writer ??= await database.connect();
-          return await writeBatch(writer, { namespace, schema, epoch, channel }, batch, () => {
+          writer ??= await database.connect(left());
+          const client = writer;
+          const committing = (): void => {
             sent = true;
-          });
+          };
+          const answer = writeBatch(client, { namespace, schema, epoch, channel }, batch, committing);
+          return await database.within(answer, left(), client);
         } catch (error) {
           dropWriter();
           unknown ||= sent && !isAnswer(error);
@@ -100,7 +103,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   /** Reads are safe to repeat. */
   const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> => {
     try {
-      return await database.persist(async () => (await pool.query<Row>(text, values)).rows);
+      return await database.read<Row>(text, values);
     } catch (error) {
       throw translated(error);
     }

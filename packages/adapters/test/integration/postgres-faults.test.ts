@@ -1,8 +1,12 @@
-import { openPostgresStore } from "@seneschal/adapters/postgres";
+import { readFile } from "node:fs/promises";
+import { openPostgresRates, openPostgresStore } from "@seneschal/adapters/postgres";
+import { systemRandom } from "@seneschal/adapters/system";
+import type { CodedError } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+import { startTcpProxy } from "../../../../tools/tcp-proxy.ts";
 import { faultSchema, writeOf } from "../store-faults/fault-schema.ts";
 import { runWriteLoop } from "../store-faults/run-write-loop.ts";
 import { wholeCommits } from "../store-faults/whole-commits.ts";
@@ -131,6 +135,73 @@ else
       expect((await store.commit(writeOf(2))).ok).toBe(true);
       await store.close();
     });
+
+    test("a server that is lost without a word is waited for once: of the calls that follow one another one is refused at most, whatever stood open to it", async () => {
+      const network = await startTcpProxy(server.address);
+      const name = await startTcpProxy(network.port);
+      const url = new URL(server.url);
+      url.host = `127.0.0.1:${name.port}`;
+      const at = { url: url.href, namespace: "lost", timeoutMs: 6000 };
+      const store = await openPostgresStore({ ...at, poolSize: 6, ...faultSchema });
+      const rates = await openPostgresRates(at, systemRandom);
+      const get = (): Promise<unknown> => store.get("things", "1");
+      const take = (): Promise<unknown> => rates.take("a", { limit: 100, window: 60_000 }, 0);
+      const admin = new pg.Client({ connectionString: server.url });
+      await admin.connect();
+      try {
+        let woken = 0;
+        store.subscribe(() => {
+          woken += 1;
+        });
+        await store.commit(writeOf(1));
+        await Promise.all([...Array.from({ length: 30 }, get), ...Array.from({ length: 10 }, take)]);
+        const open = "select 1 from pg_stat_activity where application_name = 'seneschal lost'";
+        // Six and four of the pools, one that writes and one that listens.
+        await vi.waitUntil(async () => (await admin.query(open)).rowCount === 12, { timeout: 30_000 });
+        await vi.waitUntil(() => woken > 0, { timeout: 30_000 });
+
+        network.stall();
+        name.lead(server.address);
+        const refused: unknown[] = [];
+        const calls = [get, take, () => store.commit(writeOf(2)), ...Array.from({ length: 8 }, () => [get, take]).flat()];
+        for (const call of calls) await call().catch(({ code }: CodedError) => refused.push(code));
+        expect([[], ["store_unavailable"]]).toContainEqual(refused);
+        expect(await store.get("things", "2")).toBeDefined();
+        const heard = woken;
+        await store.commit(writeOf(3));
+        await vi.waitUntil(() => woken > heard, { timeout: 30_000 });
+      } finally {
+        await admin.end();
+        await Promise.all([store.close(), rates.close()]);
+        await name.close();
+        await network.close();
+      }
+    });
+
+    test.runIf(process.platform === "linux")(
+      "the kernel asks every connection that nobody uses whether its server is there, within seconds",
+      async () => {
+        const own = await startPostgres();
+        const store = await openPostgresStore({ url: own.url, ...faultSchema });
+        store.subscribe(() => {});
+        try {
+          await store.commit(writeOf(1));
+          const host = [...own.address.host.split(".")].reverse().map((part) => Number(part).toString(16).padStart(2, "0"));
+          const to = `${host.join("")}:${own.address.port.toString(16).padStart(4, "0")}`.toUpperCase();
+          /** How many seconds until it is asked, of each that leads to the server: state 01 is established, timer 02 keepalive. */
+          const idle = async (): Promise<readonly number[]> =>
+            [...(await readFile("/proc/self/net/tcp", "utf8")).matchAll(/: \S+ (\S+) 01 \S+ (\S\S):(\S{8})/g)]
+              .filter(([, remote]) => remote === to)
+              .map(([, , timer, ticks]) => (timer === "02" ? Number.parseInt(ticks ?? "", 16) / 100 : Number.POSITIVE_INFINITY));
+          await vi.waitUntil(async () => (await idle()).length >= 3 && (await idle()).every((seconds) => seconds <= 5), {
+            timeout: 30_000,
+          });
+        } finally {
+          await store.close();
+          await own.destroy();
+        }
+      },
+    );
 
     test("a process with other indexes makes the older one refuse writes instead of writing stale keys", async () => {
       const older = await open("epoch");
