@@ -67,7 +67,7 @@ describe("identities", () => {
       enrollment_token: created.body.enrollment_token,
       csr: "x",
     });
-    expect(gone.status).toBe(404);
+    expect(gone.status).toBe(401);
   });
 
   it("a second factor counts only after a verified code, a code works once, five failures lock it", async () => {

@@ -1,6 +1,6 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { notFound, stepAdmin } from "@seneschal/core/keys";
+import { stepAdmin } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import { adminView } from "../admins/view.ts";
 import { mfaFactors } from "../mfa/collections.ts";
@@ -8,7 +8,7 @@ import { provisionMfa } from "../mfa/factor.ts";
 import type { PeopleServices } from "../services.ts";
 import { bootstrapAdmin } from "./bootstrap.ts";
 import { enrollmentTokens } from "./collections.ts";
-import { checkEnrollmentToken } from "./tokens.ts";
+import { tokenHolder } from "./tokens.ts";
 
 type Routes = Pick<GatewayContract, "bootstrapAdmin" | "enrollmentSetup" | "enrollAdmin">;
 
@@ -29,18 +29,12 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
 
   async enrollmentSetup(services, { params, query, now, requestId }) {
     const { read } = services;
-    const admin = await read.get(admins, params.id);
-    if (admin === undefined) throw notFound("admin");
-    const facts = {
-      admin_id: admin.id,
-      enrollment_status: admin.enrollment_status,
-      key_algorithms: [...services.pki.keyAlgorithms],
-    };
+    const key_algorithms = [...services.pki.keyAlgorithms];
+    // Whoever has no token hears what is true of anybody who was just made, whether there is somebody of that id or not.
     if (query.token === undefined) {
-      const [pending] = await read.list(enrollmentTokens, "by_admin", [admin.id], { limit: 1 });
-      return { ...facts, expires_at: pending?.expires_at ?? null };
+      return { admin_id: params.id, enrollment_status: "pending", key_algorithms, expires_at: null };
     }
-    const token = await checkEnrollmentToken(services, read, admin.id, query.token, now);
+    const { token, admin } = await tokenHolder(services, read, params.id, query.token, now);
     const { email, name } = admin;
     // The second factor's secret is shown by the first call alone: whoever asks again must enable it anew, as themselves.
     const provisioning_url =
@@ -52,7 +46,9 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
             return provisionMfa(services, unit, admin);
           });
     return {
-      ...facts,
+      admin_id: admin.id,
+      enrollment_status: admin.enrollment_status,
+      key_algorithms,
       expires_at: token.expires_at,
       email,
       name,
@@ -61,13 +57,10 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
   },
 
   async enrollAdmin(services, { params, body, now, requestId }) {
-    const known = await services.read.get(admins, params.id);
-    if (known === undefined) throw notFound("admin");
+    const { admin: known } = await tokenHolder(services, services.read, params.id, body.enrollment_token, now);
     await services.organizationKeys.ensureKek(known.org_id);
     return services.transact({ principal: claimant(known.id, known.org_id), now, requestId }, async (unit) => {
-      const token = await checkEnrollmentToken(services, unit, params.id, body.enrollment_token, now);
-      const admin = await unit.get(admins, params.id);
-      if (admin === undefined) throw notFound("admin");
+      const { token, admin } = await tokenHolder(services, unit, params.id, body.enrollment_token, now);
       const certificate = await services.pki.issueFromRequest(unit, {
         request: body.csr,
         org: admin.org_id,

@@ -1,5 +1,6 @@
-import { isPast, refusal, timestamp } from "@seneschal/core/keys";
+import { type Admin, isPast, refusal, timestamp } from "@seneschal/core/keys";
 import { type GatewayUnit, type Reader, utf8 } from "../../ground/index.ts";
+import { admins } from "../admins/collections.ts";
 import type { PeopleServices } from "../services.ts";
 import { type EnrollmentToken, enrollmentTokens } from "./collections.ts";
 
@@ -29,17 +30,20 @@ export async function voidEnrollmentTokens(unit: GatewayUnit, adminId: string): 
   for (const { id } of await unit.list(enrollmentTokens, "by_admin", [adminId])) unit.delete(enrollmentTokens, id);
 }
 
-/** The token's record when it is good for this admin now; `UNAUTHORIZED` otherwise, without saying why. */
-export async function checkEnrollmentToken(
+/**
+ * The token's record and whom it lets in, when it is good for this admin now; `UNAUTHORIZED` otherwise, without saying why, nor whether
+ * there is such an admin.
+ */
+export async function tokenHolder(
   services: PeopleServices,
   read: Reader,
   adminId: string,
   token: string,
   now: number,
-): Promise<EnrollmentToken> {
+): Promise<{ readonly token: EnrollmentToken; readonly admin: Admin }> {
   const record = await read.get(enrollmentTokens, hash(services, token));
-  if (record === undefined || record.admin_id !== adminId || isPast(record.expires_at, now)) {
-    throw refusal("UNAUTHORIZED", "the enrollment token is not valid");
-  }
-  return record;
+  const good = record !== undefined && record.admin_id === adminId && !isPast(record.expires_at, now);
+  const admin = good ? await read.get(admins, adminId) : undefined;
+  if (!good || admin === undefined) throw refusal("UNAUTHORIZED", "the enrollment token is not valid");
+  return { token: record, admin };
 }
