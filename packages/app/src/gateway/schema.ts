@@ -2,7 +2,7 @@ import type { Collections } from "@seneschal/kernel/ports";
 import type { StoreSchema } from "@seneschal/kernel/store";
 import { auditSinkCollections } from "../platform/audit-sinks/places.ts";
 import { idempotencyCollections } from "../platform/idempotency.ts";
-import { jobCollections } from "../platform/jobs/collections.ts";
+
 import { auditIndexes } from "./ground/index.ts";
 import { gatewayCollectionList } from "./resources.ts";
 
@@ -10,7 +10,7 @@ const own: Collections = Object.fromEntries(gatewayCollectionList.map((declared)
 
 /** What a store must be opened with to serve the gateway: its collections, the platform's, and the audit indexes. */
 export const gatewaySchema: StoreSchema = {
-  collections: { ...own, ...idempotencyCollections, ...jobCollections, ...auditSinkCollections },
+  collections: { ...own, ...idempotencyCollections, ...auditSinkCollections },
   auditIndexes,
   auditTime: "timestamp",
 };

@@ -1,4 +1,4 @@
-import { timestamp } from "@seneschal/core/keys";
+import { lifetimes, timestamp } from "@seneschal/core/keys";
 import type { Background } from "../platform/background.ts";
 import {
   ceremonies,
@@ -10,14 +10,14 @@ import {
   generationCeremonies,
   recoveries,
 } from "./custody/index.ts";
-import { spentNonces, systemCall } from "./ground/index.ts";
+import { forgetEnded, signingRequests, spentNonces, systemCall } from "./ground/index.ts";
 import { endReplica, purgeMessages, replicaId, replicas } from "./partners/index.ts";
 import { emergencies, expireEmergency, retireCredentials, serviceIdentities, writeLastUse } from "./people/index.ts";
 import type { GatewayServices } from "./services.ts";
 
 /**
  * Ends what time has ended: ceremonies that were left open (their held shares and keys are erased), nonces that protect
- * nothing any more. A resource with deadlines adds its step here; each step, and each resource of a step, fails alone. Running it
+ * nothing any more, signing requests that nobody can use. A resource with deadlines adds its step here; each step, and each resource of a step, fails alone. Running it
  * twice, or on two processes, does no harm.
  */
 export async function sweep(services: GatewayServices, background: Background, now: number): Promise<void> {
@@ -77,13 +77,10 @@ export async function sweep(services: GatewayServices, background: Background, n
   );
   await background.step("last use", () => writeLastUse(services, now));
   await background.step("old messages", () => purgeMessages(services, now));
-  await background.step("spent nonces", async () => {
-    const { items } = await services.store.list(spentNonces.name, "by_expiry", [], due);
-    if (items.length > 0) {
-      await services.store.commit({
-        commitId: services.newId(now),
-        dels: items.map(({ id }) => ({ coll: spentNonces.name, id })),
-      });
-    }
-  });
+  await background.step("spent nonces", () =>
+    forgetEnded(services, spentNonces, { index: "by_expiry", until: timestamp(now), now }),
+  );
+  // Who signs too late hears why for a while.
+  const late = { index: "by_expiry", until: timestamp(now - lifetimes.tidyBuffer), now };
+  await background.step("signing requests", () => forgetEnded(services, signingRequests, late));
 }

@@ -7,6 +7,8 @@ import { serve } from "@seneschal/server-fastify";
 import { serveS3 } from "@seneschal/server-s3";
 import { storageServiceSettings } from "../../src/compose/service-settings.ts";
 import { startService } from "../../src/platform/index.ts";
+import type { Storage } from "../../src/storage/index.ts";
+import type { StorageNode } from "../../src/storage/node.ts";
 import { storageService } from "../../src/storage/service.ts";
 
 const token = "token-of-the-operator";
@@ -14,15 +16,28 @@ const token = "token-of-the-operator";
 export type StorageMachine = Awaited<ReturnType<typeof startStorageMachine>>;
 
 /** A storage service as `seneschal serve` starts it, embedded vault and all, on a data directory and with a directory for backups. */
-export async function startStorageMachine(directory: string, backups: string, clock: Clock = systemClock) {
+export async function startStorageMachine(
+  directory: string,
+  backups: string,
+  clock: Clock = systemClock,
+  settings: Record<string, unknown> = {},
+) {
   const config = storageServiceSettings.parse({
     admin: { tokens: [{ id: "root", role: "cluster-admin", sha256: createHash("sha256").update(token).digest("hex") }] },
     s3: { port: 0 },
     pools: [{ id: "fast", class: "ssd" }],
     backup: { directory: backups },
     rate_limit: { authenticated: { limit: 1_000_000 } },
+    ...settings,
   });
-  const service = await startService(storageService(directory, { serveS3 }), config, {
+  let node: StorageNode | undefined;
+  const definition = storageService(directory, { serveS3 });
+  const build: typeof definition.build = async (...given) => {
+    const built = await definition.build(...given);
+    node = (built as Storage).node;
+    return built;
+  };
+  const service = await startService({ ...definition, build }, config, {
     serve,
     listen: { port: 0 },
     clock,
@@ -31,10 +46,10 @@ export async function startStorageMachine(directory: string, backups: string, cl
     version: "test",
   });
   const clients: S3Client[] = [];
-  const call = async (method: string, path: string, body?: unknown) => {
+  const call = async (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
     const reply = await fetch(`${service.url}/ui/api/${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
@@ -43,6 +58,7 @@ export async function startStorageMachine(directory: string, backups: string, cl
   let running = true;
   return {
     call,
+    node: node as unknown as StorageNode,
     async stop() {
       if (!running) return;
       running = false;

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { governanceLog, governanceSchema } from "../../src/governance/index.ts";
 import { verifyArchive } from "../../src/platform/audit-log/index.ts";
 import { type Rig, startRig } from "../governance/rig.ts";
+import { emptyCollections, oneOfEach } from "./collections.ts";
 import { directoryOf, releases, TODAY } from "./releases.ts";
 import { type GovernanceFacts, writeGovernance } from "./write-governance.ts";
 
@@ -18,13 +19,16 @@ describe.each(releases)("a data-governance directory of release %s", (release) =
   const archive = directoryBackups(join(path, "archive"));
   let store: DocumentStore;
   let rig: Rig;
+  let empty: readonly string[];
   beforeAll(async () => {
     const directory = await directoryOf(release, writeGovernance);
     facts = JSON.parse(readFileSync(join(directory, "governance.json"), "utf8"));
     cpSync(join(directory, "governance"), join(path, "store"), { recursive: true });
+    if (facts.segments !== undefined) cpSync(join(directory, "governance-archive"), join(path, "archive"), { recursive: true });
     if (release === TODAY) rmSync(directory, { recursive: true });
     writeFileSync(join(path, "checkpoint.pem"), facts.checkpoint_key, { mode: 0o600 });
     store = await openLevelStore({ ...governanceSchema, path: join(path, "store") });
+    empty = await emptyCollections(store, governanceSchema);
     rig = await startRig(serve, {
       store,
       checkpointKey: join(path, "checkpoint.pem"),
@@ -36,6 +40,10 @@ describe.each(releases)("a data-governance directory of release %s", (release) =
     await rig.stop();
     await store.close();
     rmSync(path, { recursive: true });
+  });
+
+  it.runIf(release === TODAY)("holds a document of every collection", () => {
+    expect(empty, oneOfEach("golden/write-governance.ts")).toEqual([]);
   });
 
   it("is listed and read through every route that read it then, and its audit log is whole", async () => {
@@ -57,7 +65,7 @@ describe.each(releases)("a data-governance directory of release %s", (release) =
     expect(await rig.archive(now)).toHaveLength(1);
     expect(await verify()).toMatchObject({ valid: true, records: records + 1, missing: 0, archived: { through: records } });
     expect((await rig.call("admin", "GET", "/api/v1/audit/checkpoint/consistency?first=1")).status).toBe(200);
-    expect(await verifyArchive(archive, { forms: [governanceLog] })).toMatchObject({ segments: 1 });
+    expect(await verifyArchive(archive, { forms: [governanceLog] })).toMatchObject({ segments: 1 + (facts.segments ?? 0) });
   });
 
   it.skipIf(release === "0.1")("has API keys that work, and decides what waits", async () => {

@@ -5,9 +5,10 @@ import { openLevelLog } from "@seneschal/adapters/level";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { createMemoryLog, settableClock } from "@seneschal/adapters/memory";
 import { openReplicated } from "@seneschal/kernel/log";
-import { type emptyState, encodeState, quotaMachine } from "@seneschal/quota";
+import { type emptyState, encodeState, quotaMachine, SortedMap } from "@seneschal/quota";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Harness, servers, startScheduler } from "../scheduler/harness.ts";
+import { oneOfEach } from "./collections.ts";
 import { directoryOf, releases, TODAY } from "./releases.ts";
 import { type SchedulerFacts, writeScheduler } from "./write-scheduler.ts";
 
@@ -79,6 +80,23 @@ describe.each(releases)("a scheduler directory of release %s", (release) => {
       if (log === "scheduler-snapshot") expect((await now.call("root", "GET", "/api/v1/tenants/late")).status).toBe(200);
     },
   );
+
+  test.runIf(release === TODAY)("holds one of every kind that a state keeps", async () => {
+    const stateOf = async (name: string) => {
+      cpSync(join(directory, name), join(path, name), { recursive: true });
+      const log = await openLevelLog({ path: join(path, name) });
+      const replicated = await openReplicated({ log, machine: quotaMachine, clock: { now: () => facts.now }, sha256, newId });
+      const state = replicated.state();
+      await replicated.close();
+      await log.close();
+      return state;
+    };
+    const { receipts, ...rest } = await stateOf("scheduler-snapshot");
+    const { restoring } = await stateOf("scheduler-restoring");
+    const parts = Object.entries({ ...rest, ...receipts }).filter(([, part]) => part instanceof SortedMap);
+    const empty = parts.filter(([, part]) => (part as SortedMap<unknown>).size === 0).map(([name]) => name);
+    expect([...empty, ...(restoring === null ? ["restoring"] : [])], oneOfEach("golden/write-scheduler.ts")).toEqual([]);
+  });
 
   test("goes on: keyed answers are kept, ended work is known, what runs ends, reactive work is scaled, strict work is wiped after", async () => {
     const now = await open("scheduler");

@@ -8,9 +8,13 @@ import {
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
+import { openLevelStore } from "@seneschal/adapters/level";
 import { settableClock } from "@seneschal/adapters/memory";
+import { vaultCollections } from "@seneschal/adapters/vault";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { storageSchema } from "../../src/storage/schema.ts";
 import { type StorageMachine, startStorageMachine } from "../compose/storage-machine.ts";
+import { emptyCollections, oneOfEach } from "./collections.ts";
 import { directoryOf, releases, TODAY } from "./releases.ts";
 import { readObject, readObjects, type StorageFacts, writeStorage } from "./write-storage.ts";
 
@@ -20,6 +24,7 @@ describe.each(releases)("a storage directory of release %s", (release) => {
   let clock: ReturnType<typeof settableClock>;
   let machine: StorageMachine;
   let client: S3Client;
+  let empty: readonly string[];
   const start = async (directory = path): Promise<void> => {
     machine = await startStorageMachine(directory, join(path, "backups"), clock);
     client = machine.client(facts.keys);
@@ -35,11 +40,19 @@ describe.each(releases)("a storage directory of release %s", (release) => {
     cpSync(join(directory, "storage-backups"), join(path, "backups"), { recursive: true });
     if (release === TODAY) rmSync(directory, { recursive: true });
     chmodSync(join(path, "unseal.key"), 0o600);
+    const schema = { ...storageSchema, collections: { ...storageSchema.collections, ...vaultCollections } };
+    const store = await openLevelStore({ ...schema, path: join(path, "storage", "metadata") });
+    empty = await emptyCollections(store, schema);
+    await store.close();
     await start();
   }, 300_000);
   afterAll(async () => {
     await machine.stop();
     rmSync(path, { recursive: true });
+  });
+
+  it.runIf(release === TODAY)("holds a document of every collection", () => {
+    expect(empty, oneOfEach("golden/storage-kinds.ts")).toEqual([]);
   });
 
   it("gives every object and what is known of it as the release did, under keys from before and after a rotation", async () => {

@@ -7,12 +7,12 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault } from "@seneschal/adapters/vault";
 import type { Contract } from "@seneschal/contract";
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { gatewayCollectionList } from "../../src/gateway/resources.ts";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { type Entities, entitiesOf, entityOf } from "../gateway/entities.ts";
 import { federate, openSide, type Side } from "../gateway/federated.ts";
 import { openLevelRigStore } from "../gateway/level-store.ts";
 import { registered } from "../gateway/registered.ts";
-import type { Answer } from "../gateway/rig.ts";
+import { acceptGap, makeTheRest, must, writeFirstAdmin } from "./gateway-kinds.ts";
 
 /** Somebody who asks, by what their token says. */
 interface TokenOf {
@@ -41,14 +41,6 @@ export interface GatewayFacts {
   readonly recovery: string;
   readonly shares: readonly { readonly index: number; readonly data: string }[];
   readonly public_key: string;
-  /** Collections without a document. */
-  readonly empty: readonly string[];
-}
-
-async function must(call: Promise<Answer>): Promise<Answer> {
-  const answer = await call;
-  if (answer.status >= 300) throw new Error(answer.text);
-  return answer;
 }
 
 type Params = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -75,22 +67,43 @@ async function beginWhatSeveralDo(acme: Side, globex: Side, params: Params, all:
   await must(acme.rig.admin("acme", "auditor")("POST", "/api/v1/compliance/reports/summary", {}));
 }
 
-/** Writes what a gateway keeps of every kind of entity, and what is known of it: `gateway` and `gateway.json`. */
-export async function writeGateway(directory: string): Promise<void> {
-  const backups = mkdtempSync(join(tmpdir(), "golden-backups-"));
-  const store = await openLevelRigStore(join(directory, "gateway"));
-  const unsealKey = systemRandom(32);
-  const vault = await openEmbeddedVault({
-    store,
-    crypto: nodeCrypto,
-    random: systemRandom,
-    clock: settableClock(Date.now()),
-    unseal: { kind: "key", key: unsealKey },
-  });
-  const acme = await openSide("acme", { kept: { store, vault }, backups });
+/** One of every kind of entity, and all else that is made beside a partner: the parameters of the paths by kind. */
+async function makeAll(acme: Side, all: Entities, scratch: string): Promise<Params> {
   const globex = await openSide("globex");
   try {
     await federate(acme, globex);
+    const params: Record<string, Readonly<Record<string, string>>> = {};
+    for (const [kind, make] of Object.entries(all.makers)) {
+      all.begin();
+      params[kind] = await make();
+    }
+    await beginWhatSeveralDo(acme, globex, params, all);
+    await makeTheRest({ acme, globex, all }, { shared: params["workspace"]?.["id"] ?? "", scratch });
+    return params;
+  } finally {
+    await globex.rig.close();
+  }
+}
+
+/** Writes what a gateway keeps of every kind of entity, and what is known of it: `gateway` and `gateway.json`. */
+export async function writeGateway(directory: string): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), "golden-"));
+  const path = join(directory, "gateway");
+  const unsealKey = systemRandom(32);
+  const vaultOf = (store: DocumentStore) =>
+    openEmbeddedVault({
+      store,
+      crypto: nodeCrypto,
+      random: systemRandom,
+      clock: settableClock(Date.now()),
+      unseal: { kind: "key", key: unsealKey },
+    });
+  const lost = await writeFirstAdmin(path, join(scratch, "whole"), vaultOf);
+  const store = await openLevelRigStore(path);
+  const vault = await vaultOf(store);
+  const acme = await openSide("acme", { kept: { store, vault }, backups: join(scratch, "backups") });
+  try {
+    await acceptGap(acme.rig, lost);
     const all = entitiesOf(acme);
     const { rig, key } = acme;
     const admin = rig.dev.organizations["acme"]?.admins.super_admin.id ?? "";
@@ -99,12 +112,10 @@ export async function writeGateway(directory: string): Promise<void> {
       user: { sub: "pat", org: "acme" },
     };
 
-    const params: Record<string, Readonly<Record<string, string>>> = {};
-    for (const [kind, make] of Object.entries(all.makers)) {
-      all.begin();
-      params[kind] = await make();
-    }
-    await beginWhatSeveralDo(acme, globex, params, all);
+    const params = await makeAll(acme, all, scratch);
+    // The partner is away: what is said of it waits.
+    await must(acme.call("PUT", `/api/v1/workspaces/${params["workspace"]?.["id"]}`, { purpose: "changed since" }));
+    await rig.gateway.deliver(rig.clock.now());
     const workspace = await all.create("workspaces", { name: all.name() }, acme.call);
     const sealed = await acme.call("POST", `/api/v1/workspaces/${workspace}/encrypt`, {
       plaintext: Buffer.from("secret").toString("base64"),
@@ -131,7 +142,6 @@ export async function writeGateway(directory: string): Promise<void> {
         if (status === 200) asked.push({ id, caller, path: at, names: named.filter((name) => text.includes(name)) });
       }
     }
-    const written = new Set((await store.changes(0, 100_000)).map(({ coll }) => coll));
     const facts: GatewayFacts = {
       at: rig.clock.now(),
       unseal_key: Buffer.from(unsealKey).toString("base64"),
@@ -143,16 +153,11 @@ export async function writeGateway(directory: string): Promise<void> {
       shares: key.shares,
       public_key: key.publicKey,
       asked,
-      empty: gatewayCollectionList
-        .map(({ name }) => name)
-        .filter((name) => !written.has(name))
-        .sort(),
     };
     writeFileSync(join(directory, "gateway.json"), JSON.stringify(facts));
   } finally {
     await acme.rig.close();
-    await globex.rig.close();
     await store.close();
-    rmSync(backups, { recursive: true });
+    rmSync(scratch, { recursive: true });
   }
 }

@@ -1,9 +1,14 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { directoryBackups } from "@seneschal/adapters/backups";
 import { openLevelStore } from "@seneschal/adapters/level";
 import { serve } from "@seneschal/server-express";
+import { expect, vi } from "vitest";
 import { governanceSchema } from "../../src/governance/index.ts";
-import { type Caller, startRig } from "../governance/rig.ts";
+import { column, memorySource } from "../governance/memory-source.ts";
+import { type Caller, NOON, startRig } from "../governance/rig.ts";
+import { tellSink } from "./tell-sink.ts";
 
 interface ApiKey {
   readonly id: string;
@@ -14,6 +19,8 @@ interface ApiKey {
 export interface GovernanceFacts {
   /** PEM. */
   readonly checkpoint_key: string;
+  /** How many segments its archive has, in `governance-archive`; absent: it has none. */
+  readonly segments?: number;
   /** Every path that the release answered with 200. */
   readonly asked: readonly string[];
   /** API keys; the first may decide, the second asked. */
@@ -25,13 +32,26 @@ export interface GovernanceFacts {
   readonly waiting: string;
 }
 
-/** Writes what data governance keeps, and what is known of it: `governance` and `governance.json`. */
+/** Writes what data governance keeps, and what is known of it: `governance`, `governance-archive` and `governance.json`. */
 export async function writeGovernance(directory: string): Promise<void> {
   const pem = join(directory, "checkpoint.pem");
   const store = await openLevelStore({ ...governanceSchema, path: join(directory, "governance") });
-  const rig = await startRig(serve, { store, checkpointKey: pem });
-  const ask = async (by: Caller, method: string, path: string, body?: unknown) => {
-    const answer = await rig.call(by, method, path, body);
+  const archive = join(directory, "governance-archive");
+  const source = memorySource();
+  source.tables.set("people", { columns: [column("mail", "text", "ada@example.org")] });
+  const rig = await startRig(serve, {
+    store,
+    checkpointKey: pem,
+    source: source.open,
+    archive: directoryBackups(archive),
+    decisionsTold: () => NOON,
+    settings: {
+      sources: { shop: { kind: "postgres", host: "db", database: "shop", user: "scanner" } },
+      audit: { archive: { to: { directory: archive }, after: "1h" } },
+    },
+  });
+  const ask = async (by: Caller, method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
+    const answer = await rig.call(by, method, path, body, headers);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
@@ -67,7 +87,14 @@ export async function writeGovernance(directory: string): Promise<void> {
     const pending = await asking({ key: agent.key });
     const waiting = await asking("judge");
     await ask("judge", "POST", "/api/v1/evaluate", { ...request, approval_id: given });
-    await ask("judge", "POST", "/api/v1/classify", { query: "ada@example.org" });
+    await ask("judge", "POST", "/api/v1/classify", { query: "ada@example.org" }, { "idempotency-key": "kept-key" });
+    const scanned = async () => (await ask("reader", "GET", "/api/v1/sources")).sources[0].last_scan?.state;
+    await vi.waitFor(async () => expect(await scanned()).toBe("succeeded"), { timeout: 120_000 });
+    const scratch = mkdtempSync(join(tmpdir(), "golden-"));
+    await tellSink(store, rig.clock, scratch);
+    rmSync(scratch, { recursive: true });
+    rig.clock.set(NOON + 2 * 3_600_000);
+    if ((await rig.archive(rig.clock.now())).length !== 1) throw new Error("not archived");
     await ask("admin", "GET", "/api/v1/audit/checkpoint");
     const asked = [
       ...["api-keys", "approvals", `approvals/${given}`, `approvals/${pending}`, "audit?limit=100", "audit/checkpoint"],
@@ -77,6 +104,7 @@ export async function writeGovernance(directory: string): Promise<void> {
     for (const path of asked) await ask("admin", "GET", path);
     const facts: GovernanceFacts = {
       checkpoint_key: readFileSync(pem, "utf8"),
+      segments: 1,
       asked,
       owner,
       agent,

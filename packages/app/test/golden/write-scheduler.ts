@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { openLevelLog } from "@seneschal/adapters/level";
 import { newId, sha256 } from "@seneschal/adapters/log";
 import { openReplicated } from "@seneschal/kernel/log";
-import { quotaMachine } from "@seneschal/quota";
+import type { Clock } from "@seneschal/kernel/ports";
+import { type Command, quotaMachine } from "@seneschal/quota";
 import { serve } from "@seneschal/server-fastify";
 import { startScheduler } from "../scheduler/harness.ts";
 
@@ -26,12 +27,15 @@ export interface SchedulerFacts {
   readonly asked: Readonly<Record<string, any>>;
 }
 
-/** Writes what a scheduler keeps, and what is known of it: its log, one with a snapshot in place of entries, backups and `scheduler.json`. */
+/** Writes what a scheduler keeps, and what is known of it: its log, one with a snapshot in place of entries, one of a restore under way, backups and `scheduler.json`. */
 export async function writeScheduler(directory: string): Promise<void> {
   const path = mkdtempSync(join(tmpdir(), "golden-scheduler-"));
   const backups = join(directory, "scheduler-backups");
   const s = await startScheduler(serve, { storage: { kind: "level", path, backups } });
   try {
+    // A day before all else: its answers are those of an older generation.
+    await s.ok("root", "POST", "/api/v1/tenants", { name: "early", max_nodes: 1 });
+    s.clock.set(s.clock.now() + 86_400_000);
     await s.cluster(7, { max_nodes: 7 });
     await s.ok("root", "POST", "/api/v1/tenants", { name: "biology", max_nodes: 7, isolation_level: "strict" });
     await s.ok("root", "PUT", "/api/v1/tenants/physics", { gpu_hours_budget: 100, reason: "a grant" });
@@ -77,12 +81,31 @@ export async function writeScheduler(directory: string): Promise<void> {
     await s.stop();
   }
   cpSync(join(path, "log"), join(directory, "scheduler"), { recursive: true });
-  const log = await openLevelLog({ path: join(path, "log") });
-  const replicated = await openReplicated({ log, machine: quotaMachine, clock: s.clock, sha256, newId });
-  await replicated.propose([{ kind: "tenant.create", id: "late", by: "root", tenant: "late", settings: {} }]);
+  const tenant = "late";
+  const crossing = { tenant, used: 9, budget: 10, fraction: 0.9, periodStart: 0, periodEnd: 1, source: "ledger" } as const;
+  await snapshotBehind(join(path, "log"), s.clock, [
+    { kind: "tenant.create", tenant, settings: {} },
+    { kind: "budget.record", crossings: [{ ...crossing, metric: "gpu_hours", level: "warning" }] },
+    { kind: "accounting.record", answers: [{ tenant, remaining: { gpuHours: 1, nodeHours: null } }] },
+  ]);
+  cpSync(join(path, "log"), join(directory, "scheduler-snapshot"), { recursive: true });
+  // Nothing runs while a backup is restored: a log of its own.
+  const part = { kind: "state.restore", backup: "ab".repeat(32), part: 0, parts: 2, text: "the first of two parts" } as const;
+  await snapshotBehind(join(directory, "scheduler-restoring"), s.clock, [part]);
+  rmSync(path, { recursive: true });
+}
+
+type Bare<C> = C extends Command ? Omit<C, "id" | "by"> : never;
+
+/** Adds commands to a log, and a snapshot in place of its entries. */
+async function snapshotBehind(path: string, clock: Clock, commands: readonly Bare<Command>[]): Promise<void> {
+  const log = await openLevelLog({ path });
+  const replicated = await openReplicated({ log, machine: quotaMachine, clock, sha256, newId });
+  for (const command of commands) {
+    const [answer] = await replicated.propose([{ ...command, id: `late ${command.kind}`, by: "root" } as Command]);
+    if (answer?.accepted !== true) throw new Error(JSON.stringify(answer));
+  }
   await replicated.snapshot();
   await replicated.close();
   await log.close();
-  cpSync(join(path, "log"), join(directory, "scheduler-snapshot"), { recursive: true });
-  rmSync(path, { recursive: true });
 }

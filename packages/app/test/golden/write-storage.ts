@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   CreateBucketCommand,
@@ -15,6 +16,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { makeUnsealKey } from "../../src/compose/make-unseal-key.ts";
 import { startStorageMachine } from "../compose/storage-machine.ts";
 import { pattern } from "../storage/rig.ts";
+import { makeTheRest, tellingSettings } from "./storage-kinds.ts";
 
 export interface StoredObject {
   readonly etag: string;
@@ -74,7 +76,8 @@ export async function writeStorage(directory: string): Promise<void> {
   mkdirSync(backups);
   await makeUnsealKey(join(path, "unseal.key"), systemRandom);
   const clock = settableClock(Date.UTC(2026, 0, 1));
-  const machine = await startStorageMachine(path, backups, clock);
+  const scratch = mkdtempSync(join(tmpdir(), "golden-"));
+  const machine = await startStorageMachine(path, backups, clock, tellingSettings(scratch));
   try {
     const ok = async (method: string, at: string, body?: unknown) => {
       const answer = await machine.call(method, at, body);
@@ -98,6 +101,7 @@ export async function writeStorage(directory: string): Promise<void> {
     const { ETag = "" } = await client.send(new UploadPartCommand({ ...at, Body: part }));
     await ok("POST", "ops/keys/rotate");
     await put("after", pattern(20_000, 4));
+    await makeTheRest(machine, { clock, scratch });
     const objects = await readObjects(client);
     const { result } = await machine.finished("backup", { include_data: true });
     const lists = ["jobs", "ops/tenants", "devices", "ops/backups", "pools"];
@@ -113,5 +117,6 @@ export async function writeStorage(directory: string): Promise<void> {
     writeFileSync(join(directory, "storage.json"), JSON.stringify(facts));
   } finally {
     await machine.stop();
+    rmSync(scratch, { recursive: true });
   }
 }

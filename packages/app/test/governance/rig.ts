@@ -66,6 +66,7 @@ export interface RigOptions {
   readonly source?: GovernanceOptions["source"];
   readonly recogniser?: GovernanceOptions["recogniser"];
   readonly archive?: GovernanceOptions["archive"];
+  readonly decisionsTold?: GovernanceOptions["decisionsTold"];
 }
 
 const parser = await openSqlParser();
@@ -82,6 +83,7 @@ export async function startRig(
     source,
     recogniser,
     archive,
+    decisionsTold,
   }: RigOptions = {},
 ): Promise<Rig> {
   const clock = settableClock(NOON);
@@ -120,6 +122,7 @@ export async function startRig(
         source,
         ...(recogniser === undefined ? {} : { recogniser }),
         archive,
+        ...(decisionsTold === undefined ? {} : { decisionsTold }),
       });
       governance = opened;
       return { ...opened, endpoints: (hooks) => governanceWatch.endpoints(opened.endpoints(hooks), unsaid) };

@@ -44,6 +44,7 @@ export { type CoveredState, type SignatureParams, signatures } from "./signature
 export { type SignedRequest, signedBody, signedRequest } from "./signatures/signed-body.ts";
 export { cachedReader } from "./store/cached-reader.ts";
 export { every } from "./store/every.ts";
+export { forgetEnded } from "./store/forget-ended.ts";
 export { handlersOfOneMoment, quietStore } from "./store/of-one-moment.ts";
 export { type PageOf, type PageRequest, type Reader, reader } from "./store/reader.ts";
 export { lostRace, transact, type Unit } from "./store/unit-of-work.ts";
