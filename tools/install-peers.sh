@@ -7,7 +7,7 @@ status=0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq || status=1
-  for package in etcd-server postgresql prometheus-postgres-exporter haproxy chromium awscli rclone s3cmd restic s3fs libnfs-utils openssl iproute2 prometheus softhsm2 redis-server; do
+  for package in etcd-server postgresql prometheus-postgres-exporter haproxy chromium awscli rclone s3cmd restic s3fs libnfs-utils openssl iproute2 prometheus softhsm2 redis-server systemd; do
     dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "$package" >/dev/null || {
       echo "not installed: $package"
       status=1

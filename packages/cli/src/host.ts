@@ -18,6 +18,8 @@ export interface Host {
   endWithin(ms: number, late: (open: readonly string[]) => void): void;
   /** Calls back each time the process is told to take its files in anew. */
   onHangup(callback: () => void): void;
+  /** Tells who started the process that it serves. */
+  tellReady(): Promise<void>;
   /** Shows progress in place; does nothing where standard error is no terminal. */
   progress(text: string): void;
 }

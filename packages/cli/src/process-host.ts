@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { exitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
 
@@ -26,10 +28,17 @@ export function processHost(): Host {
       setTimeout(end, ms).unref();
     },
     onHangup: (callback) => void process.on("SIGHUP", callback),
+    tellReady,
     progress(line) {
       if (process.stderr.isTTY) process.stderr.write(`\r${line}\u001b[K`);
     },
   };
+}
+
+/** Tells systemd, of a unit with `Type=notify` (sd_notify(3)). By its own command: Node has no sockets for datagrams of this machine. */
+async function tellReady(): Promise<void> {
+  if (process.env["NOTIFY_SOCKET"] === undefined) return;
+  await promisify(execFile)("systemd-notify", ["--ready"]);
 }
 
 async function* readLines(prompt: () => string): AsyncGenerator<string> {

@@ -10,6 +10,8 @@ export interface ScriptedHost extends Host {
   readonly deadlines: number[];
   /** The last line of output as JSON. */
   json(): Record<string, unknown>;
+  /** How many times it was told that the process serves. */
+  readonly ready: () => number;
   /** What SIGHUP does to a process. */
   hangup(): void;
 }
@@ -26,6 +28,7 @@ export function scriptedHost(options: {
   const errors: string[] = [];
   const shown: string[] = [];
   const deadlines: number[] = [];
+  let ready = 0;
   const hangups: (() => void)[] = [];
   const secrets = [...(options.secrets ?? [])];
   return {
@@ -48,6 +51,8 @@ export function scriptedHost(options: {
     hangup: () => {
       for (const callback of hangups) callback();
     },
+    ready: () => ready,
+    tellReady: async () => void ready++,
     progress: (line) => void shown.push(line),
     json: () => JSON.parse(lines.at(-1) ?? "") as Record<string, unknown>,
   };

@@ -19,6 +19,7 @@ describe("seneschal serve", () => {
     expect([code, host.errors]).toEqual([0, []]);
     const lines = host.lines.flatMap((text) => text.split("\n")).map((line): unknown => JSON.parse(line));
     expect(lines).toEqual([{ services: [{ name: "scheduler", url: expect.stringMatching(/^http:/) }] }]);
+    expect(host.ready()).toBe(1);
   });
 
   it("says as JSON, too, why it did not start, and ends with the code of that", async () => {
@@ -41,6 +42,7 @@ describe("seneschal serve", () => {
     ]);
     expect(await run(["serve", "--config", join(cwd, "none.yaml")], host)).toBe(2);
     expect(JSON.parse(host.lines.at(-1) ?? "")).toMatchObject({ error: { code: expect.any(String) } });
+    expect(host.ready()).toBe(0);
   });
 
   it("serves by processes in front where a setting says so, as its metrics and its health tell", async () => {

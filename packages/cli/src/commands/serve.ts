@@ -63,6 +63,7 @@ export const addServe: AddCommand = (program, { host, result }) => {
       );
       // JSON in any case, as the log on the same output is.
       result({ services }, JSON.stringify({ services }));
+      await host.tellReady();
       await host.interrupted;
       watch?.close();
       await reloading;
