@@ -44,13 +44,11 @@ describe.skipIf(groups === undefined)("the unit, started by systemd", () => {
     group = mkdtempSync(join(groups ?? "", "seneschal-unit-"));
     systemd = spawn(join(import.meta.dirname, "systemd-root.sh"), [group, ROOT, process.execPath], { stdio: "inherit" });
     const children = `/proc/${systemd.pid}/task/${systemd.pid}/children`;
-    await vi.waitUntil(
-      () => {
-        pid = readFileSync(children, "utf8").trim();
-        return pid !== "" && /^(?:running|degraded)$/.test(inside("systemctl is-system-running").said);
-      },
-      { timeout: 100_000, interval: 200 },
-    );
+    const booted = (): boolean => {
+      pid = readFileSync(children, "utf8").trim();
+      return pid !== "" && /^(?:running|degraded)$/.test(inside("systemctl is-system-running").said);
+    };
+    await vi.waitUntil(booted, { timeout: 100_000, interval: 200 });
     const made = inside(`
       set -e
       systemd-sysusers
