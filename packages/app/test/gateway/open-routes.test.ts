@@ -12,7 +12,7 @@ const readable = "where the operator lets everybody read it";
 
 /** Every route that answers somebody without credentials and takes a name in its path: what that tells about the name. */
 const routes: Readonly<Record<string, string>> = {
-  enrollmentSetup: "nothing",
+  enrollmentSetup: "without a token whether it waits for one, to who knows an id that nobody guesses",
   enrollAdmin: "nothing",
   certificateRevocationList: published,
   ocsp: published,
@@ -44,7 +44,7 @@ describe("routes that answer somebody without credentials", () => {
     expect(open.map(([id]) => id).sort()).toEqual(Object.keys(routes).sort());
   });
 
-  it("answer alike whether there is an admin of that id or not, whatever became of them, with no token and with one that is not theirs", async () => {
+  it("answer alike whether there is an admin of that id or not, whatever became of them, to a token that is not theirs", async () => {
     const acme = rig.admin("acme");
     const make = async (name: string): Promise<{ readonly id: string; readonly enrollment_token: string }> =>
       (await acme("POST", "/api/v1/identities/admins", { email: `${name}@acme.example`, name, role: "auditor" })).body;
@@ -74,7 +74,6 @@ describe("routes that answer somebody without credentials", () => {
     };
     const tokens = ["senr_guess", other.enrollment_token, disabled.enrollment_token, deleted.enrollment_token];
     const asked: readonly (readonly [string, string, object?])[] = [
-      ["GET", "/setup"],
       ...tokens.map((token) => ["GET", `/setup?token=${token}`] as const),
       ...tokens.map((enrollment_token) => ["POST", "", { enrollment_token, csr: "x" }] as const),
     ];

@@ -60,7 +60,7 @@ export const enrollmentRoutes = {
     ...route,
     method: "GET",
     path: "/api/v1/enrollment/admins/:id/setup",
-    summary: "What an admin needs to enrol; anything about a person only with the token",
+    summary: "What an admin needs to enrol; personal data only with the token",
     params: idParam,
     query: z.strictObject({ token: z.string().max(512).optional() }),
     status: 200,

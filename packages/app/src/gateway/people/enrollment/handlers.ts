@@ -1,6 +1,6 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { stepAdmin } from "@seneschal/core/keys";
+import { notFound, stepAdmin } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import { adminView } from "../admins/view.ts";
 import { mfaFactors } from "../mfa/collections.ts";
@@ -30,9 +30,17 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
   async enrollmentSetup(services, { params, query, now, requestId }) {
     const { read } = services;
     const key_algorithms = [...services.pki.keyAlgorithms];
-    // Whoever has no token hears what is true of anybody who was just made, whether there is somebody of that id or not.
+    // Who knows an id, which nobody guesses, is told whether enrolment still waits for its token: no more.
     if (query.token === undefined) {
-      return { admin_id: params.id, enrollment_status: "pending", key_algorithms, expires_at: null };
+      const admin = await read.get(admins, params.id);
+      if (admin === undefined) throw notFound("admin");
+      const [pending] = await read.list(enrollmentTokens, "by_admin", [admin.id], { limit: 1 });
+      return {
+        admin_id: admin.id,
+        enrollment_status: admin.enrollment_status,
+        key_algorithms,
+        expires_at: pending?.expires_at ?? null,
+      };
     }
     const { token, admin } = await tokenHolder(services, read, params.id, query.token, now);
     const { email, name } = admin;
