@@ -33,9 +33,17 @@ function platform(dispatch: Dispatch, basePath: string) {
   return (request: IncomingMessage, response: ServerResponse) => void answer(request, response).catch(() => response.destroy());
 }
 
-/** What a `Request` cannot say: its URL has a host, and no dot segments; it has no version, and the lines of a header are one (which no credential is). */
+/**
+ * What a `Request` cannot say: its URL has a host, whichever of two lines or of a target in absolute form the platform made it of, and no
+ * dot segments; it has no version, and the lines of a header are one (which no credential is).
+ */
 const NOT_OF_A_REQUEST = new Set([
   ...["a dot segment is not resolved", "two host headers", "no host header", "two credentials", "two media types"],
+  ...["two host headers of one host", "two host headers beside a target in absolute form, and before HTTP/1.1"],
+  ...["a host header that is no host", "a host header with a user", "an empty host header"],
+  "a target in absolute form that names nobody",
+  "the host of a target in absolute form is the host, whatever the header says",
+  "an origin that is the host header's alone is another site beside a target in absolute form",
   ...["HTTP/0.9 is refused", "HTTP/0.9 by its number is refused"],
 ]);
 

@@ -5,6 +5,7 @@ import { TLSSocket } from "node:tls";
 import { type BodyReader, checkArgument, type Dispatch, type Incoming, situation, type WireResponse } from "@seneschal/contract";
 import { peerOf } from "./peer.ts";
 import { addressOf } from "./proxy-protocol.ts";
+import { brokenBy, hostOf } from "./request-head.ts";
 
 /** Answers one request of a Node server through the dispatcher. Never rejects; a connection that breaks is let go. */
 export async function answer(
@@ -43,13 +44,13 @@ export function incoming(request: IncomingMessage, response: ServerResponse, pla
   checkArgument("place", place, "object");
   const { target, basePath, secure = request.socket instanceof TLSSocket } = place;
   const peer = peerOf(request.socket);
-  const broken = brokenBy(request);
+  const broken = brokenBy(request, target);
   return {
     method: request.method ?? "GET",
     target,
     ...(broken === undefined ? {} : { broken }),
     basePath,
-    headers: headersOf(request),
+    headers: headersOf(request, target),
     body: bodyReader(request),
     remoteAddress: addressOf(request.socket),
     secure,
@@ -62,28 +63,13 @@ export function incoming(request: IncomingMessage, response: ServerResponse, pla
   };
 }
 
-/**
- * Why a request that Node's parser took is none: a version of before 1.0; HTTP/1.1 without a Host (RFC 9112 section 3.2); two lines of
- * a header of one value that says where, who or what (RFC 9110 section 5.3), of which Node shows the first alone.
- */
-function brokenBy({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") return "the version is neither HTTP/1.1 nor HTTP/1.0";
-  let [hosts, credentials, types] = [0, 0, 0];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
-    else if (name.length === 13 && name.toLowerCase() === "authorization") credentials++;
-    else if (name.length === 12 && name.toLowerCase() === "content-type") types++;
-  }
-  if (hosts > 1 || credentials > 1 || types > 1) return "a header of one value is there twice";
-  return hosts === 0 && httpVersion === "1.1" ? "the Host header is missing" : undefined;
-}
-
 /** Node joins the lines of every header itself but for `set-cookie`. */
-function headersOf({ headers }: IncomingMessage): Incoming["headers"] {
+function headersOf(request: IncomingMessage, target: string): Incoming["headers"] {
+  const { headers } = request;
+  const host = hostOf(request, target);
   const cookies = headers["set-cookie"];
-  const joined = cookies === undefined ? headers : Object.assign({}, headers, { "set-cookie": cookies.join(", ") });
-  return joined as Incoming["headers"];
+  if (cookies === undefined && host === headers.host) return headers as Incoming["headers"];
+  return { ...headers, host, ...(cookies && { "set-cookie": cookies.join(", ") }) } as Incoming["headers"];
 }
 
 /** What a body parser of the host application may have left on the request, if one came before. */

@@ -3,7 +3,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { AddressInfo, Socket } from "node:net";
 import { type S3Server, type S3ServerOptions, storageErrorKind } from "@seneschal/core/storage";
 import { checkOptions, isCoded } from "@seneschal/kernel";
-import { acceptProxies, addressOf } from "@seneschal/server-node";
+import { acceptProxies, addressOf, brokenBy, hostOf, originForm } from "@seneschal/server-node";
 import { type AccessLogs, openAccessLogs } from "./access-log.ts";
 import { actionsOf } from "./actions.ts";
 import { authenticateS3 } from "./authenticate.ts";
@@ -57,7 +57,7 @@ export async function serveS3(options: S3ServerOptions): Promise<S3Server> {
   const { tls, readTimeoutMs = 30_000 } = options;
   // A whole request may take as long as its body goes on. Node looks for silent connections every half minute, whatever the time-out is.
   const checked = { headersTimeout: readTimeoutMs, connectionsCheckingInterval: Math.ceil(readTimeoutMs / 10) };
-  const timeouts = { keepAliveTimeout: 72_000, requestTimeout: 0, ...checked };
+  const timeouts = { keepAliveTimeout: 72_000, requestTimeout: 0, requireHostHeader: false, ...checked };
   const server =
     tls === undefined
       ? createServer(timeouts)
@@ -114,9 +114,10 @@ async function handle(
   const address = addressOf(request.socket).replace(/^::ffff:/, "");
   const origin = { principal: "anonymous", address, request_id: requestId };
   const objects = options.objects(origin);
-  const headers = headersOf(request);
   const method = request.method ?? "";
-  const target = request.url ?? "/";
+  const url = request.url ?? "/";
+  const target = originForm(url);
+  const headers: Readonly<Record<string, string | undefined>> = { ...headersOf(request), host: hostOf(request, url) };
   let operation = "unknown";
   let begun = false;
   const at = options.clock.now();
@@ -138,6 +139,8 @@ async function handle(
   };
   try {
     const now = at;
+    const broken = brokenBy(request, url);
+    if (broken !== undefined) throw s3Error("BadRequest", broken);
     const { path, query } = splitTarget(target);
     const host = headers["host"] ?? "";
     const site = bucketOfHost(host, options.websiteDomain);
