@@ -11,6 +11,8 @@ import { childFlag, childText, readXml, type XmlElement, type XmlObject, xmlDocu
 import { documents, readDocument } from "./xml-documents.ts";
 
 const maxBuckets = 10_000;
+/** Regions are names that the operators of a store give: any will do that a header can tell. */
+const regionForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const iso = (at: number) => new Date(at).toISOString();
 
 export async function listAllBuckets(call: S3Call): Promise<S3Reply> {
@@ -48,9 +50,17 @@ export async function putBucket(call: S3Call): Promise<S3Reply> {
   const lock = call.headers["x-amz-bucket-object-lock-enabled"]?.toLowerCase() === "true";
   const text = await readText(call, call.body(), 64 * 1024);
   const asked = text.trim() === "" ? undefined : readXml(text, "CreateBucketConfiguration", documents.CreateBucketConfiguration);
-  const region = asked === undefined ? undefined : childText(asked, "LocationConstraint");
+  const region = (asked && childText(asked, "LocationConstraint")) || undefined;
+  if (region !== undefined && !regionForm.test(region))
+    throw s3Error(
+      "InvalidLocationConstraint",
+      "a location constraint is 1 to 63 of letters, digits, dot, hyphen and underscore",
+      {
+        elements: { LocationConstraint: region },
+      },
+    );
   const tags = asked?.children.find(({ name }) => name === "Tags");
-  await call.objects.createBucket(call.tenant, call.bucket, region || "us-east-1", {
+  await call.objects.createBucket(call.tenant, call.bucket, region, {
     ...(lock && ({ versioning: "Enabled", object_lock: {} } as const)),
     ...(tags && { tags: tagsOfXml(tags, bucketLimit) }),
   });

@@ -11,6 +11,7 @@ const s3Codes = {
   BadDigest: 400,
   BadRequest: 400,
   BucketAlreadyExists: 409,
+  BucketAlreadyOwnedByYou: 409,
   BucketNotEmpty: 409,
   EntityTooLarge: 400,
   EntityTooSmall: 400,
@@ -24,6 +25,7 @@ const s3Codes = {
   InvalidBucketName: 400,
   InvalidDigest: 400,
   InvalidEncryptionAlgorithmError: 400,
+  InvalidLocationConstraint: 400,
   InvalidPart: 400,
   InvalidPartNumber: 416,
   InvalidPartOrder: 400,
@@ -81,6 +83,7 @@ const documented: Readonly<Record<string, string>> = {
   AccessControlListNotSupported: "The bucket does not allow ACLs",
   BucketAlreadyExists:
     "The requested bucket name is not available. The bucket name can not be an existing collection, and the bucket namespace is shared by all users of the system. Please select a different name and try again.",
+  BucketAlreadyOwnedByYou: "Your previous request to create the named bucket succeeded and you already own it.",
   BucketNotEmpty: "The bucket you tried to delete is not empty.",
   EntityTooLarge: "Your proposed upload exceeds the maximum allowed object size.",
   EntityTooSmall: "Your proposed upload is smaller than the minimum allowed size",
@@ -90,6 +93,7 @@ const documented: Readonly<Record<string, string>> = {
   InvalidBucketAclWithObjectOwnership: "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting",
   InvalidBucketName: "The specified bucket is not valid.",
   InvalidDigest: "The Content-Md5 you specified is not valid.",
+  InvalidLocationConstraint: "The specified location-constraint is not valid",
   InvalidPart:
     "One or more of the specified parts could not be found.  The part may not have been uploaded, or the specified entity tag may not match the part's entity tag.",
   InvalidPartNumber: "The requested partnumber is not satisfiable.",

@@ -16,6 +16,7 @@ const own = {
   NoSuchUpload: grpcStatus.NOT_FOUND,
   BucketNotEmpty: grpcStatus.FAILED_PRECONDITION,
   BucketAlreadyExists: grpcStatus.ALREADY_EXISTS,
+  BucketAlreadyOwnedByYou: grpcStatus.ALREADY_EXISTS,
   InvalidBucketName: INVALID_ARGUMENT,
   InvalidPart: INVALID_ARGUMENT,
   InvalidPartOrder: INVALID_ARGUMENT,

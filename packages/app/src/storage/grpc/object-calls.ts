@@ -26,7 +26,7 @@ export function objectCalls(
   return {
     async CreateBucket(caller, { request }) {
       const tenant = await tenantOf(caller, "objects:write", text(request, "tenant"));
-      return { created: await createBucket(services, tenant, text(request, "bucket"), "us-east-1") };
+      return { created: await createBucket(services, tenant, text(request, "bucket"), undefined) };
     },
 
     async Put(caller, { messages, peer }) {

@@ -38,40 +38,54 @@ async function findBucket(services: ObjectServices, tenant: string, name: string
   return { bucket, version: found.version };
 }
 
-/** Creates a bucket; an own existing one is no error. True when it was created now. `given`: what it begins with. */
+/** Where buckets are that nobody named a region for. */
+const defaultRegion = "us-east-1";
+
+/**
+ * Creates a bucket; an own existing one that is as asked for is no error. True when it was created now. `given`: what it begins with.
+ * Throws `BucketAlreadyExists`, `BucketAlreadyOwnedByYou` where the existing one is in another region than is named.
+ */
 export async function createBucket(
   services: ObjectServices,
   tenant: string,
   name: string,
-  region: string,
+  region: string | undefined,
   given: Pick<Bucket, "versioning" | "object_lock" | "tags"> = {},
 ): Promise<boolean> {
   if (!isBucketName(name))
     throw objectError("InvalidBucketName", "a bucket name is 3-63 of a-z, 0-9, dot and hyphen", { bucket: name });
   const { context } = services;
   refuseInMaintenance(services);
-  const doc: Bucket = { name, tenant, region, created_at: context.clock.now(), deleting: false, ...given };
+  const doc: Bucket = {
+    name,
+    tenant,
+    region: region ?? defaultRegion,
+    created_at: context.clock.now(),
+    deleting: false,
+    ...given,
+  };
   const result = await commit(context.store, {
     puts: [{ coll: "storage_buckets", id: name, doc, ifVersion: 0 }],
     audit: [{ stream: "storage", event: { action: "bucket.create", tenant, bucket: name } }],
   });
   if (result.ok) return true;
   const found = await context.store.get("storage_buckets", name);
+  if (found?.doc["tenant"] !== tenant) throw objectError("BucketAlreadyExists", "the bucket name is taken", { bucket: name });
+  const there = found.doc as Bucket;
   // To be told that it is there is to be told that it is as asked for.
-  const lacking = given.object_lock !== undefined && found?.doc["object_lock"] === undefined;
-  const otherwise = given.tags !== undefined && JSON.stringify(given.tags) !== JSON.stringify(found?.doc["tags"] ?? []);
-  if ((lacking || otherwise) && found?.doc["tenant"] === tenant)
+  const lacking = given.object_lock !== undefined && there.object_lock === undefined;
+  const otherwise = given.tags !== undefined && JSON.stringify(given.tags) !== JSON.stringify(there.tags ?? []);
+  if (lacking || otherwise)
     throw objectError("BucketAlreadyExists", `the bucket exists ${lacking ? "without object lock" : "with other tags"}`, {
       bucket: name,
     });
-  if (found?.doc["tenant"] === tenant && found.doc["deleting"] === true) {
-    // A node died while it looked whether the bucket was empty: nobody could use or delete it any more.
-    const puts = [{ coll: "storage_buckets", id: name, doc: { ...found.doc, deleting: false }, ifVersion: found.version }];
-    if ((await commit(context.store, { puts })).ok) return false;
-    throw objectError("OperationAborted", "the bucket changed meanwhile, try again", { bucket: name });
-  }
-  if (found?.doc["tenant"] === tenant) return false;
-  throw objectError("BucketAlreadyExists", "the bucket name is taken", { bucket: name });
+  if (region !== undefined && there.region !== region)
+    throw objectError("BucketAlreadyOwnedByYou", `the bucket exists in ${there.region}`, { bucket: name });
+  if (!there.deleting) return false;
+  // A node died while it looked whether the bucket was empty: nobody could use or delete it any more.
+  const puts = [{ coll: "storage_buckets", id: name, doc: { ...there, deleting: false }, ifVersion: found.version }];
+  if ((await commit(context.store, { puts })).ok) return false;
+  throw objectError("OperationAborted", "the bucket changed meanwhile, try again", { bucket: name });
 }
 
 /** Changes what is set for a bucket. Throws `OperationAborted` when others change it too, and what `change` throws. */

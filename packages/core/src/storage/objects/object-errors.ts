@@ -7,6 +7,7 @@ export type ObjectErrorCode =
   | "NoSuchUpload"
   | "BucketNotEmpty"
   | "BucketAlreadyExists"
+  | "BucketAlreadyOwnedByYou"
   | "InvalidBucketName"
   | "InvalidPart"
   | "InvalidPartOrder"

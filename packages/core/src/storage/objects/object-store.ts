@@ -157,11 +157,15 @@ export interface ObjectStore {
   openBucket(tenant: string, name: string): Promise<Bucket>;
   /** The tenant's buckets by name. */
   listBuckets(tenant: string): Promise<readonly Bucket[]>;
-  /** Creates a bucket; an own existing one is no error. True when it was created now. `given`: what it begins with. */
+  /**
+   * Creates a bucket; an own existing one that is as asked for is no error. True when it was created now. `given`: what it begins with.
+   * Throws `BucketAlreadyExists` for another's, and for an own one with other tags or without a lock, `BucketAlreadyOwnedByYou` for one
+   * in another region than is named.
+   */
   createBucket(
     tenant: string,
     name: string,
-    region: string,
+    region: string | undefined,
     given?: Pick<Bucket, "versioning" | "object_lock" | "tags">,
   ): Promise<boolean>;
   /**
