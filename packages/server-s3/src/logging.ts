@@ -1,10 +1,8 @@
-import { type Bucket, type BucketLogging, isBucketName, logObjectKey } from "@seneschal/core/storage";
+import { type Bucket, type BucketLogging, isBucketName, logObjectKey, maxKeyBytes } from "@seneschal/core/storage";
 import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
 import { childText, type XmlElement, xmlDocument } from "./xml.ts";
 import { readDocument } from "./xml-documents.ts";
-
-const maxKeyBytes = 1024;
 
 /** Sets where the requests of a bucket are written down; a document without `LoggingEnabled` ends it. */
 export async function putLogging(call: S3Call): Promise<S3Reply> {

@@ -1,4 +1,12 @@
-import { type Bucket, eventsNamed, type NotificationRule, rulesOverlap, webhookArn, webhookOfArn } from "@seneschal/core/storage";
+import {
+  type Bucket,
+  eventsNamed,
+  maxKeyBytes,
+  type NotificationRule,
+  rulesOverlap,
+  webhookArn,
+  webhookOfArn,
+} from "@seneschal/core/storage";
 import { type S3Call, type S3Reply, xmlReply } from "./call.ts";
 import { s3Error } from "./errors.ts";
 import { childText, type XmlElement, xmlDocument } from "./xml.ts";
@@ -78,8 +86,8 @@ function readFilter(filter: XmlElement | undefined): Pick<NotificationRule, "pre
       throw invalid("filter rule name must be either prefix or suffix", "FilterRule.Name", name);
     if (read[name] !== undefined)
       throw invalid(`Cannot specify more than one ${name} rule in a filter.`, "FilterRule.Name", name);
-    if (Buffer.byteLength(value) > 1024)
-      throw invalid("Size of filter rule value cannot exceed 1024 bytes", "FilterRule.Value", value);
+    if (Buffer.byteLength(value) > maxKeyBytes)
+      throw invalid(`Size of filter rule value cannot exceed ${maxKeyBytes} bytes`, "FilterRule.Value", value);
     read[name] = value;
   }
   return read;

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import {
   type Bucket,
+  maxKeyBytes,
   pageKey,
   redirectOf,
   type Website,
@@ -44,7 +45,7 @@ function readWebsite(root: XmlElement): Website {
   if (index.includes("/")) throw s3Error("InvalidArgument", "The IndexDocument Suffix is not well formed");
   const error = child(root, "ErrorDocument");
   const key = error === undefined ? undefined : childText(error, "Key");
-  if (error !== undefined && (!key || Buffer.byteLength(key) > 1024))
+  if (error !== undefined && (!key || Buffer.byteLength(key) > maxKeyBytes))
     throw s3Error("InvalidArgument", "The ErrorDocument Key is not well formed");
   const rules = (child(root, "RoutingRules")?.children ?? []).map(readRule);
   if (rules.length > maxRules) throw s3Error("InvalidRequest", `a website has at most ${maxRules} RoutingRules`);

@@ -1,3 +1,4 @@
+import { maxKeyBytes } from "@seneschal/core/storage";
 import * as z from "zod";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
@@ -310,7 +311,7 @@ export const operationRoutes = {
             bucket: bucketName,
             prefix: z
               .string()
-              .max(1024)
+              .max(maxKeyBytes)
               // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what no prefix has
               .regex(/^[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]*$/u)
               .default("")

@@ -205,6 +205,7 @@ export {
   type Bucket,
   customerKeyBytes,
   isBucketName,
+  maxKeyBytes,
   type ObjectDescription,
   type ObjectEncryption,
   type ObjectVersion,

@@ -2,9 +2,10 @@ import { checkArgument, isCoded } from "@seneschal/kernel";
 import { utf8Length } from "@seneschal/kernel/store";
 import { storageError } from "../errors.ts";
 import type { ObjectErrorCode } from "../objects/object-errors.ts";
+import { maxKeyBytes } from "../objects/records.ts";
 import { type FileErrorCode, fileError } from "./file-errors.ts";
 import type { Creation, FileAttributes, FileKind } from "./file-service.ts";
-import { maxKeyBytes, parentKey } from "./names.ts";
+import { parentKey } from "./names.ts";
 import { checkEntryChange, type FileUser, mayTransfer } from "./permissions.ts";
 
 /** The most bytes of a file. */

@@ -1,11 +1,11 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { checkArgument, utf8Encode } from "@seneschal/kernel";
 import { utf8Length } from "@seneschal/kernel/store";
+import { maxKeyBytes } from "../objects/records.ts";
 import { fileError } from "./file-errors.ts";
 
-/** The most bytes of a name, and of a key. */
+/** The most bytes of a name. */
 export const maxNameBytes = 255;
-export const maxKeyBytes = 1024;
 
 /** True for what can be the name of a file. Segments of keys that cannot are not seen as files. */
 export function isFileName(name: string): boolean {

@@ -128,6 +128,9 @@ export function isBucketName(name: string): boolean {
   return validName.test(name);
 }
 
+/** The most bytes of a key, in UTF-8: also of what begins one, and of the path of a file. */
+export const maxKeyBytes = 1024;
+
 /** What clients call a version by: `null` for one of a bucket that had no versions. */
 export function versionIdOf(version: Pick<ObjectVersion, "version_id">): string {
   checkArgument("version", version, "object");
