@@ -268,6 +268,33 @@ describe.each(servers)("admin interface on %s", (_, serve) => {
     );
     expect((await h.call("root", "POST", "/ui/api/ops/keys/rotate")).body.epoch).toBe(2);
   });
+  test("access keys are listed page by page with what they may, never with a secret, as long as they are good", async () => {
+    await h.call("root", "POST", "/ui/api/ops/tenants", { tenant_id: "listed" });
+    const keys = "/ui/api/ops/tenants/listed/credentials";
+    const list = (query = "") => h.call("root", "GET", `${keys}${query}`);
+    expect((await list()).body).toEqual([]);
+    const bodies = [{}, { access: "read_only" }, { resources: [{ bucket: "docs", prefix: "a/" }, { bucket: "docs2" }] }, {}, {}];
+    const made = [];
+    for (const body of bodies) made.push((await h.call("root", "POST", keys, body)).body);
+    const shown = made
+      .map(({ access_key, access, resources }) => ({ access_key, access, resources, created_at: expect.stringMatching(/Z$/) }))
+      .sort((a, b) => (a.access_key < b.access_key ? -1 : 1));
+    const all = await list();
+    expect([all.status, all.body]).toEqual([200, shown]);
+    for (const { secret_key } of made) expect(all.text).not.toContain(secret_key);
+    for (const limit of [1, 2, 5]) {
+      const pages = [];
+      for (let offset = 0; offset < 6; offset += limit) pages.push(...(await list(`?limit=${limit}&offset=${offset}`)).body);
+      expect(pages).toEqual(shown);
+    }
+    for (const query of ["?limit=0", "?limit=1001", "?offset=-1", "?limit=1&limit=2", "?bucket=docs"])
+      expect([query, (await list(query)).status]).toEqual([query, 400]);
+    await h.call("root", "DELETE", `/ui/api/ops/credentials/${shown[0]?.access_key}`);
+    expect((await list()).body).toEqual(shown.slice(1));
+    expect((await h.call("root", "GET", "/ui/api/ops/tenants/none/credentials")).status).toBe(404);
+    for (const who of ["oncall", "incident"] as const) expect((await h.call(who, "GET", keys)).status).toBe(403);
+    expect((await h.call(undefined, "GET", keys)).status).toBe(401);
+  });
   test("open replies name no tenant, key or object", async () => {
     for (const path of ["cluster", "nodes", "devices", "pools", "shards", "history"]) {
       const { text } = await h.call(undefined, "GET", `/ui/api/${path}`);

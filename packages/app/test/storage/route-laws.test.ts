@@ -103,6 +103,7 @@ async function open(): Promise<Subject> {
       createCredential: async () => ({
         path: { tenant_id: "alpha" },
         body: { access: "read_only", resources: [{ bucket: "docs", prefix: "a/" }] },
+        read: ({ access_key }) => listed("ops/tenants/alpha/credentials", "access_key", access_key as string)(),
       }),
       revokeCredential: async () => ({
         path: { access_key: (await ok("POST", "ops/tenants/alpha/credentials", {})).access_key },

@@ -1,5 +1,6 @@
 import { maxKeyBytes } from "@seneschal/core/storage";
 import * as z from "zod";
+import { limitParam, offsetParam } from "../query.ts";
 import type { Contract } from "../route.ts";
 import { secret } from "../secret.ts";
 import { accepted, backup, device, id, job, newDevice, newPool, pool, smartReading, tuning, tuningChange } from "./nouns.ts";
@@ -33,6 +34,7 @@ const scope = z
 const destination = z.enum(["fs", "s3"]);
 const percent = z.int().min(0).max(100).optional();
 const access = z.enum(["read_write", "read_only"]);
+const limits = { access, resources: z.array(z.object({ bucket: z.string(), prefix: z.string() })).nullable() };
 const tenantId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "expected 1 to 63 of a-z, 0-9 and hyphen");
 
 const bucketName = z.string().regex(/^[a-z0-9.-]{3,63}$/, "expected the name of a bucket");
@@ -47,6 +49,7 @@ const bucketQuota = z.object({
   counting: z.boolean().describe("What was there before the quota is still counted: the figures are less than what there is"),
 });
 const ofBucket = { params: z.object({ bucket: bucketName }), path: "/ui/api/ops/buckets/:bucket/quota" } as const;
+const ofTenant = { params: z.object({ tenant_id: tenantId }), path: "/ui/api/ops/tenants/:tenant_id/credentials" } as const;
 
 /** Spec 3 A, /ui/api/ops, and the operations beside it. All need cluster admin authentication. */
 export const operationRoutes = {
@@ -296,13 +299,21 @@ export const operationRoutes = {
     summary: "Takes the quota of a bucket away",
     reply: bucketQuota,
   },
+  listCredentials: {
+    ...admin,
+    ...extension,
+    ...ofTenant,
+    method: "GET",
+    summary: "S3 access keys of a tenant, by their names, without their secrets",
+    query: z.strictObject({ limit: limitParam(100), offset: offsetParam() }),
+    reply: z.array(z.object({ access_key: z.string(), created_at: z.string(), ...limits })),
+  },
   createCredential: {
     ...admin,
     ...extension,
-    path: "/ui/api/ops/tenants/:tenant_id/credentials",
+    ...ofTenant,
     summary: "Makes an S3 access key; the secret is shown this once",
     status: 201,
-    params: z.object({ tenant_id: tenantId }),
     body: z.strictObject({
       access: access.default("read_write"),
       resources: z
@@ -327,8 +338,7 @@ export const operationRoutes = {
     reply: z.object({
       access_key: z.string(),
       secret_key: secret(z.string()),
-      access,
-      resources: z.array(z.object({ bucket: z.string(), prefix: z.string() })).nullable(),
+      ...limits,
     }),
   },
   revokeCredential: {

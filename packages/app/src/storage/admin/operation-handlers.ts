@@ -41,6 +41,7 @@ type OperationRoute =
   | "getBucketQuota"
   | "setBucketQuota"
   | "removeBucketQuota"
+  | "listCredentials"
   | "createCredential"
   | "revokeCredential";
 
@@ -242,6 +243,15 @@ export const operationHandlers: Pick<Handlers<StorageContract, AdminServices>, O
     audited(services, "remove_bucket_quota", input, (actor) =>
       setBucketQuota(services.node.objects, input.params.bucket, undefined, actor),
     ),
+  async listCredentials({ credentials }, { params, query }) {
+    const keys = await credentials.list(params.tenant_id, query);
+    return keys.map(({ access_key, created_at, access }) => ({
+      access_key,
+      created_at: new Date(created_at).toISOString(),
+      access: access?.mode ?? ("read_write" as const),
+      resources: access?.resources?.map((resource) => ({ ...resource })) ?? null,
+    }));
+  },
   createCredential: (services, input) =>
     audited(services, "create_credential", input, async (actor) => {
       const { access, resources } = input.body;

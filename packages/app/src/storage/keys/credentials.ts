@@ -2,15 +2,23 @@ import { isDeepStrictEqual } from "node:util";
 import { type KeyAccess, type S3Credential, storageError } from "@seneschal/core/storage";
 import { checkArgument, type JsonObject } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
-import { everyDocument } from "../../platform/index.ts";
 import { type Actor, commit, type StorageContext } from "../context.ts";
+
+/** What is told of an access key once its secret was shown. */
+export interface IssuedCredential {
+  readonly access_key: string;
+  readonly created_at: number;
+  /** Absent: all that the tenant may. */
+  readonly access?: KeyAccess;
+}
 
 /** Access keys of tenants. Secret keys are stored sealed by the vault, shown once, and opened once: each minute the record says whether it is still good. */
 export interface Credentials {
   /** `access`: less than all that the tenant may. */
   create(tenant: string, actor: Actor, access?: KeyAccess): Promise<{ readonly access_key: string; readonly secret_key: string }>;
   revoke(accessKey: string, actor: Actor): Promise<void>;
-  list(tenant: string): Promise<readonly { readonly access_key: string; readonly created_at: number }[]>;
+  /** A page of a tenant's keys in the order of their names, without their secrets. Throws `NotFound` for a tenant that there is not. */
+  list(tenant: string, page: { readonly limit: number; readonly offset: number }): Promise<readonly IssuedCredential[]>;
   lookUp(accessKey: string): Promise<S3Credential | undefined>;
 }
 
@@ -41,10 +49,13 @@ export function createCredentials(context: StorageContext, vault: Vault): Creden
       throw storageError("KeyManagerUnavailable", "the key manager does not answer", {}, error);
     }
   };
+  const needTenant = async (tenant: string): Promise<void> => {
+    if ((await store.get("storage_tenants", tenant)) === undefined)
+      throw storageError("NotFound", `no such tenant: ${tenant}`, { field: "tenant_id" });
+  };
   return {
     async create(tenant, actor, access) {
-      if ((await store.get("storage_tenants", tenant)) === undefined)
-        throw storageError("NotFound", `no such tenant: ${tenant}`, { field: "tenant_id" });
+      await needTenant(tenant);
       const accessKey = `SN${Buffer.from(random(12)).toString("hex").toUpperCase().slice(0, 18)}`;
       const secretKey = Buffer.from(random(30)).toString("base64url");
       const sealed = await ask(async () => {
@@ -84,11 +95,13 @@ export function createCredentials(context: StorageContext, vault: Vault): Creden
       cache.delete(accessKey);
       context.emit("info", "security", "S3 credential revoked", { access_key: accessKey, by: actor.id });
     },
-    async list(tenant) {
-      const keys: { access_key: string; created_at: number }[] = [];
-      for await (const { id, doc } of everyDocument(store, "storage_credentials", "by_tenant", [tenant]))
-        keys.push({ access_key: id, created_at: doc["created_at"] as number });
-      return keys;
+    async list(tenant, page) {
+      await needTenant(tenant);
+      const { items } = await store.list("storage_credentials", "by_tenant", [tenant], page);
+      return items.map(({ id, doc }) => {
+        const access = doc["access"] as unknown as KeyAccess | undefined;
+        return { access_key: id, created_at: doc["created_at"] as number, ...(access && { access }) };
+      });
     },
     async lookUp(accessKey) {
       if (!/^[A-Za-z0-9]{1,128}$/.test(accessKey)) return undefined;
