@@ -5,7 +5,7 @@ import type { Vault } from "@seneschal/kernel/ports";
 import { type Actor, commit, type StorageContext } from "../context.ts";
 
 /** What is told of an access key once its secret was shown. */
-export interface IssuedCredential {
+interface IssuedCredential {
   readonly access_key: string;
   readonly created_at: number;
   /** Absent: all that the tenant may. */
