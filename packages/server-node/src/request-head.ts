@@ -11,9 +11,10 @@ const hostForm = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9A-Fa-
  * Whom a request is for: its `Host`, or where its target is in absolute form who that names, beside which `Host` means nothing (RFC 9112
  * section 3.2.2). `undefined` for a request of HTTP/1.0 without one. Asked of what {@link brokenBy} finds nothing in.
  */
-export function hostOf({ headers }: Pick<IncomingMessage, "headers">, target: string): string | undefined {
+export function hostOf(request: Pick<IncomingMessage, "headers">, target: string): string | undefined {
+  checkArgument("request", request, "object");
   checkArgument("target", target, "string");
-  return absoluteForm.exec(target)?.[1] ?? headers.host;
+  return absoluteForm.exec(target)?.[1] ?? request.headers.host;
 }
 
 /** The same target in origin form: path and query. */
@@ -29,10 +30,12 @@ export function originForm(target: string): string {
  * the first alone, whatever its options are: `requireHostHeader` looks for one that is missing, `insecureHTTPParser` for none.
  */
 export function brokenBy(
-  { headers, rawHeaders, httpVersion }: Pick<IncomingMessage, "headers" | "rawHeaders" | "httpVersion">,
+  request: Pick<IncomingMessage, "headers" | "rawHeaders" | "httpVersion">,
   target: string,
 ): string | undefined {
+  checkArgument("request", request, "object");
   checkArgument("target", target, "string");
+  const { headers, rawHeaders, httpVersion } = request;
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return "the version is neither HTTP/1.1 nor HTTP/1.0";
   let [hosts, credentials, types] = [0, 0, 0];
   for (let i = 0; i < rawHeaders.length; i += 2) {
