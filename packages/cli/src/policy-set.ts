@@ -31,13 +31,17 @@ export interface PolicyOptions {
   readonly builtins?: readonly string[];
 }
 
-/** The options of every command that evaluates them. */
-export interface InputOptions extends PolicyOptions {
-  readonly input?: string;
+/** The options of every command that reads base documents, too. */
+export interface DataOptions extends PolicyOptions {
   readonly data?: readonly string[];
 }
 
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+/** The options of every command that evaluates them. */
+export interface InputOptions extends DataOptions {
+  readonly input?: string;
+}
+
+export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 export const withPolicy = (command: Command): Command =>
   command
@@ -50,15 +54,20 @@ export const withPolicy = (command: Command): Command =>
     .option("--capabilities <file>", "the builtins and features that may be used, as opa capabilities writes them")
     .option("--builtins <module>", "a JavaScript module of own builtins, which is run; may be repeated", collect);
 
-export const withInput = (command: Command): Command =>
-  withPolicy(command)
-    .option("-i, --input <file>", "input as JSON")
-    .option("-d, --data <path>", "base documents, a JSON or YAML file or a directory of them; may be repeated", collect);
+export const withData = (command: Command): Command =>
+  withPolicy(command).option(
+    "-d, --data <path>",
+    "base documents, a JSON or YAML file or a directory of them; may be repeated",
+    collect,
+  );
 
-/** What a command line names: sources, documents, and how to compile. */
+export const withInput = (command: Command): Command => withData(command).option("-i, --input <file>", "input as JSON");
+
+/** What a command line names: sources, documents, the bundles that they are from, and how to compile. */
 interface PolicySet {
   readonly sources: readonly Source[];
   readonly data: Readonly<Record<string, unknown>>;
+  readonly bundles: readonly Pick<Bundle, "revision" | "roots">[];
   readonly options: CompileOptions;
 }
 
@@ -66,7 +75,7 @@ interface PolicySet {
 export async function policyOf(
   host: Host,
   paths: readonly string[],
-  options: PolicyOptions & { readonly data?: readonly string[] },
+  options: DataOptions,
   need: "required" | "optional" = "required",
 ): Promise<PolicySet> {
   const { verificationKey, signingAlg: algorithm, scope } = options;
@@ -97,7 +106,7 @@ export async function policyOf(
       { name: "--data", path: [], value: documents },
     ]),
   );
-  return { sources: [...bundled.sources, ...plain], data, options: await compileOptionsOf(host, options) };
+  return { sources: [...bundled.sources, ...plain], data, bundles, options: await compileOptionsOf(host, options) };
 }
 
 async function compileOptionsOf(host: Host, options: PolicyOptions): Promise<CompileOptions> {

@@ -124,6 +124,57 @@ describe("commands that need no server", () => {
     expect((await call("policy", "deps", "x >", "authz.rego")).code).toBe(2);
   });
 
+  it("policy build writes a module that answers as docs/rego.md says, with base documents and bundles in it", async () => {
+    const page = await readFile(new URL("../../../docs/rego.md", import.meta.url), "utf8");
+    const section = page.slice(page.indexOf("## Compiled ahead"), page.indexOf("## Budgets"));
+    const rego = `${policy}\nreasons contains reason if some reason in data.reasons\n`;
+    await mkdir(join(cwd, "policies"));
+    await writeFile(join(cwd, "policies", "authz.rego"), rego);
+    await writeFile(join(cwd, "data.json"), '{"reasons": ["closed", 9007199254740993]}');
+    const [plain = "", bundled = ""] = [...section.matchAll(/^seneschal (policy build .*?)(?: +#.*)?$/gm)].map(
+      ([, line]) => line,
+    );
+    const built = await call(...plain.split(" "));
+    expect(built.code, built.host.errors.join()).toBe(0);
+    expect(built.text).toMatch(/^policy\.js: \d+ bytes for data\.authz\.allow, data\.authz\.reasons$/);
+    const first = await readFile(join(cwd, "policy.js"), "utf8");
+    await call(...plain.split(" "));
+    expect(await readFile(join(cwd, "policy.js"), "utf8")).toBe(first);
+    // What it imports stands where a package manager puts it; here it has its address.
+    const addressed = (text: string) =>
+      text.replace(/from "(@seneschal\/[^"]+)"/g, (_, name) => `from "${import.meta.resolve(name)}"`);
+    await writeFile(join(cwd, "policy.mjs"), addressed(first));
+    const program = /```js\n([\s\S]*?)```/.exec(section)?.[1] ?? "";
+    await writeFile(
+      join(cwd, "app.mjs"),
+      program.replace("./policy.js", "./policy.mjs").replace("policy.evaluate", "export const answer = policy.evaluate"),
+    );
+    expect((await import(join(cwd, "app.mjs"))).answer).toEqual({ kind: "defined", value: true });
+    const { load } = await import(join(cwd, "policy.mjs"));
+    expect(load().evaluate("data.authz.reasons", undefined, { exact: true })).toEqual({
+      kind: "defined",
+      value: [9007199254740993n, "closed"],
+    });
+
+    const archive = pack();
+    archive.entry({ name: ".manifest" }, '{"revision": "r7", "roots": ["authz"]}');
+    archive.entry({ name: "authz/authz.rego" }, policy);
+    archive.finalize();
+    await writeFile(join(cwd, "bundle.tar.gz"), gzipSync(await buffer(archive)));
+    const unsigned = bundled.replace(/ --verification-key \S+/, "");
+    expect((await call(...unsigned.split(" "), "-o", "bundled.mjs")).code).toBe(0);
+    expect(await readFile(join(cwd, "bundled.mjs"), "utf8")).toMatch(/"revision": "r7",\s+"roots": \[\s+"authz"\s+\]/);
+
+    const absent = await call("policy", "build", "authz.rego", "-e", "data.authz.nothing", "-o", "none.js");
+    expect([absent.code, absent.host.errors.join()]).toEqual([
+      2,
+      "seneschal: module_entrypoints: data.authz.nothing names no rule and no package",
+    ]);
+    expect((await call("policy", "build", "broken.rego", "-e", "data.p.allow", "-o", "none.js")).code).toBe(2);
+    expect((await call("policy", "build", "authz.rego", "-o", "none.js")).code).toBe(2);
+    await expect(readFile(join(cwd, "none.js"))).rejects.toThrow("ENOENT");
+  });
+
   it("policy capabilities are printed, read back and held, and a file that is none is refused", async () => {
     const current = await call("policy", "capabilities", "--current");
     expect(current.code).toBe(0);
@@ -406,6 +457,8 @@ describe("commands that need no server", () => {
     ["policy explain data.authz.allow authz.rego -i guest.json", 0],
     ["policy test authz.rego authz_test.rego", 0],
     ["policy bench data.authz.allow authz.rego -i guest.json", 0],
+    ["policy build authz.rego -e data.authz.allow -o {cwd}/built.js", 0],
+    ["policy build authz.rego", 2],
     ["classify people.csv", 0],
     ["quota simulate load.swf", 0],
     ["config check --set services=scheduler", 0],

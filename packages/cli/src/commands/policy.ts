@@ -6,6 +6,7 @@ import { exitCode } from "../exit-code.ts";
 import { type InputOptions, inputOf, type PolicyOptions, policyOf, settings, withInput, withPolicy } from "../policy-set.ts";
 import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
+import { addBuild } from "./policy-build.ts";
 import { addCapabilities, addDependencies } from "./policy-deps.ts";
 import { addFmt } from "./policy-fmt.ts";
 import { type ProfileOptions, showProfile, withProfile } from "./policy-profile.ts";
@@ -13,12 +14,15 @@ import { addRepl } from "./policy-repl.ts";
 
 /** `seneschal policy ...`: Rego on this machine, by the engine that the services run. */
 export const addPolicy: AddCommand = (program, context) => {
-  const policy = program.command("policy").description("Rego policies: check, format, evaluate, test, explain, profile, measure");
+  const policy = program
+    .command("policy")
+    .description("Rego policies: check, format, evaluate, test, explain, profile, measure, build");
   addCheck(policy, context);
   addFmt(policy, context);
   addEvaluation(policy, context);
   addTest(policy, context);
   addBench(policy, context);
+  addBuild(policy, context);
   addDependencies(policy, context);
   addCapabilities(policy, context);
   addRepl(policy, context);

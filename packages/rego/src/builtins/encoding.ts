@@ -1,11 +1,10 @@
 import { BuiltinError } from "../errors.ts";
 import { jsonText, keyText } from "../value/format.ts";
-import { readJson, toJson } from "../value/json.ts";
+import { readJson } from "../value/json.ts";
 import { allocate, allocateText, allowDigits, charge } from "../value/meter.ts";
 import { getKey, isArray, isObject, RegoObject, RegoSet, sortedKeys, type Value } from "../value/value.ts";
 import { type Builtin, define } from "./builtin.ts";
 import { base64, bytesToText, fromBase64, fromBase64Url, hex, textToBytes } from "./bytes.ts";
-import { readYaml, writeYaml } from "./yaml.ts";
 
 function bad(message: string): never {
   throw new BuiltinError(message);
@@ -38,7 +37,8 @@ export function unmarshal(text: string): Value {
   }
 }
 
-function parses(read: () => unknown): boolean {
+/** Whether a builtin reads it without an error of its own. */
+export function parses(read: () => unknown): boolean {
   try {
     read();
     return true;
@@ -95,7 +95,7 @@ function marshalOptions(options: Value): { readonly pretty: boolean; readonly pr
   return { pretty: explicit ?? implied, prefix, indent };
 }
 
-/** JSON, YAML, base64, hex, URL queries. */
+/** JSON, base64, hex, URL queries. */
 export const encodingBuiltins: readonly Builtin[] = [
   define("json.marshal", "any -> string", ([x]) => jsonText(x as Value)),
   define("json.marshal_with_options", "any, {string: any} -> string", ([x, o]) => {
@@ -104,13 +104,6 @@ export const encodingBuiltins: readonly Builtin[] = [
   }),
   define("json.unmarshal", "string -> any", ([s]) => unmarshal(s as string)),
   define("json.is_valid", "any -> boolean", ([s]) => typeof s === "string" && parses(() => unmarshal(s))),
-  define("yaml.marshal", "any -> string", ([x]) => {
-    const text = writeYaml(toJson(x as Value, true));
-    allocateText(text.length);
-    return text;
-  }),
-  define("yaml.unmarshal", "string -> any", ([s]) => readYaml(s as string)),
-  define("yaml.is_valid", "any -> boolean", ([s]) => typeof s === "string" && parses(() => readYaml(s))),
 
   encoder("base64.encode", (bytes) => base64(bytes)),
   decoder("base64.decode", "base64", (text) => fromBase64(text)),

@@ -1,53 +1,8 @@
-import { EvaluationError } from "../errors.ts";
-import { termText } from "../value/format.ts";
-import type { RegoSet, Value } from "../value/value.ts";
-import { awsBuiltins } from "./aws.ts";
 import type { Builtin, BuiltinTable } from "./builtin.ts";
-import { define } from "./builtin.ts";
-import { collectionBuiltins } from "./collections.ts";
-import { coreBuiltins } from "./core.ts";
-import { jwtBuiltins } from "./crypto/jwt.ts";
-import { x509Builtins } from "./crypto/x509.ts";
 import { deprecatedBuiltins } from "./deprecated.ts";
-import { documentBuiltins } from "./documents.ts";
-import { encodingBuiltins } from "./encoding.ts";
-import { globBuiltins } from "./glob.ts";
-import { graphqlBuiltins } from "./graphql.ts";
-import { hashBuiltins } from "./hashes.ts";
-import { checkRequest } from "./http-request.ts";
-import { schemaBuiltins } from "./json-schema.ts";
-import { miscBuiltins } from "./misc.ts";
-import { networkBuiltins } from "./network.ts";
+import * as onLibraries from "./on-libraries.ts";
 import { guarded } from "./own.ts";
-import { regexBuiltins } from "./regex.ts";
-import { stringBuiltins } from "./strings.ts";
-import { templateBuiltins } from "./template.ts";
-import { timeBuiltins } from "./time.ts";
-
-/** Handled by the compiler itself, or here only to be replaced by `with`. */
-const specialBuiltins: readonly Builtin[] = [
-  define("walk", "any -> [[any], any]", () => undefined),
-  define("print", "[any] -> boolean", ([parts], context) => {
-    if (context.print === undefined) return true;
-    let lines: readonly string[] = [""];
-    (parts as readonly RegoSet[]).forEach((part, i) => {
-      const texts = part.sorted().map((v) => (typeof v === "string" ? v : termText(v)));
-      const choices = texts.length === 0 ? ["<undefined>"] : texts;
-      lines = lines.flatMap((line) => choices.map((text) => (i === 0 ? text : `${line} ${text}`)));
-    });
-    for (const line of lines) context.print(line);
-    return true;
-  }),
-  define("internal.test_case", "[any] -> boolean", ([keys], context) => {
-    context.testCase?.(keys as Value);
-    return true;
-  }),
-  define("opa.runtime", "-> {string: any}", () => ({})),
-  define("http.send", "{string: any} -> {any: any}", ([request]) => {
-    checkRequest(request as Value);
-    throw new EvaluationError("eval_builtin_error", "http.send: the engine does no I/O");
-  }),
-];
+import * as plain from "./plain.ts";
 
 /** Builtins that a policy cannot call unless its engine allows them by name. */
 export const OFF_BY_DEFAULT: ReadonlySet<string> = new Set([
@@ -61,26 +16,10 @@ export const OFF_BY_DEFAULT: ReadonlySet<string> = new Set([
 ]);
 
 const ALL: ReadonlyMap<string, Builtin> = new Map(
-  [
-    ...specialBuiltins,
-    ...coreBuiltins,
-    ...collectionBuiltins,
-    ...stringBuiltins,
-    ...templateBuiltins,
-    ...documentBuiltins,
-    ...encodingBuiltins,
-    ...regexBuiltins,
-    ...globBuiltins,
-    ...timeBuiltins,
-    ...networkBuiltins,
-    ...hashBuiltins,
-    ...schemaBuiltins,
-    ...graphqlBuiltins,
-    ...jwtBuiltins,
-    ...x509Builtins,
-    ...awsBuiltins,
-    ...miscBuiltins,
-  ].map((builtin) => [builtin.name, builtin]),
+  [...Object.values(plain), ...Object.values(onLibraries)]
+    .filter((group) => group !== deprecatedBuiltins)
+    .flat()
+    .map((builtin) => [builtin.name, builtin]),
 );
 
 /** The names of all builtins this engine has, those off by default included. */

@@ -1,8 +1,11 @@
 import { parseDocument, Scalar, stringify } from "yaml";
 import { BuiltinError, EvaluationError } from "../errors.ts";
-import { allocate, charge, tick } from "../value/meter.ts";
+import { toJson } from "../value/json.ts";
+import { allocate, allocateText, charge, tick } from "../value/meter.ts";
 import { Decimal, fromBigInt, numberText, parseNumber, toDouble } from "../value/number.ts";
 import { compareStrings, RegoObject, type Value } from "../value/value.ts";
+import { type Builtin, define } from "./builtin.ts";
+import { parses } from "./encoding.ts";
 
 const MAX_ALIASES = 100;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what YAML refuses
@@ -67,7 +70,7 @@ function regoValue(x: unknown, depth: number): Value {
 }
 
 /** Writes YAML in go-yaml's style: sorted keys, sequences at their parent's indent. */
-export function writeYaml(json: unknown): string {
+function writeYaml(json: unknown): string {
   const text = stringify(arranged(json), {
     version: "1.1",
     indentSeq: false,
@@ -125,3 +128,13 @@ function naturally(a: string, b: string): number {
   }
   return left.length - right.length;
 }
+
+export const yamlBuiltins: readonly Builtin[] = [
+  define("yaml.marshal", "any -> string", ([x]) => {
+    const text = writeYaml(toJson(x as Value, true));
+    allocateText(text.length);
+    return text;
+  }),
+  define("yaml.unmarshal", "string -> any", ([s]) => readYaml(s as string)),
+  define("yaml.is_valid", "any -> boolean", ([s]) => typeof s === "string" && parses(() => readYaml(s))),
+];

@@ -1,8 +1,7 @@
 import { termText } from "../value/format.ts";
 import { compare, type Value } from "../value/value.ts";
-import type { Closure, Operand, RefOperand, Statement, Variable } from "./ir.ts";
+import type { Closure, LoweredRule, Operand, RefOperand, Statement, Variable } from "./ir.ts";
 import { operandsOf } from "./ir.ts";
-import type { LoweredRule } from "./lower.ts";
 import { pathText, type RuleNode, type RuleSet } from "./tree.ts";
 
 /** What a query reads, as refs such as `input.user.roles`, in Rego order. */

@@ -21,10 +21,18 @@ import {
   sortedKeys,
   type Value,
 } from "../value/value.ts";
-import type { Action, Callee, Operand, Override, RefOperand, Statement, Variable } from "./ir.ts";
-import { eachVariable } from "./ir.ts";
-import type { Frame as Layout } from "./lower.ts";
-import { order, sameKey } from "./order.ts";
+import {
+  type Action,
+  type Callee,
+  eachVariable,
+  type Frame as Layout,
+  type Operand,
+  type Override,
+  type RefOperand,
+  type Statement,
+  sameKey,
+  type Variable,
+} from "./ir.ts";
 import { cannotMatch, isComparable, type Requirement, requirementsOf } from "./selection.ts";
 import type { Report, RuleNode } from "./tree.ts";
 
@@ -43,16 +51,20 @@ export interface Probe {
   redo?(file: string, loc: Location): void;
 }
 
+/**
+ * A body's literals in an order in which each finds its variables bound; undefined where there is none, which has been reported. `checked`
+ * is false inside of `every`, where types are not inferred. Leaves no variable bound that was not.
+ */
+export type Arrange = (statements: readonly Statement[], file: string, checked: boolean) => readonly Statement[] | undefined;
+
 export interface EmitOptions {
   readonly program: Program;
   readonly builtins: BuiltinTable;
   readonly report: Report;
   readonly file: string;
   readonly frame: Layout;
-  readonly arity: (callee: Callee) => number;
+  readonly arrange: Arrange;
   readonly probe: Probe | undefined;
-  /** Called with every ordered body, for type checks. */
-  readonly inspect: ((statements: readonly Statement[]) => void) | undefined;
 }
 
 const fail: Test = () => false;
@@ -79,12 +91,8 @@ export class Emitter {
 
   /** The pieces of a body, ordered; what it has to bind for `heads` is reported at `loc` where it does not. */
   pieces(statements: readonly Statement[], heads: readonly (Operand | undefined)[] = [], loc?: Location): Piece[] {
-    const { ordered, unsafe, bound } = order(statements, (action) => this.#o.arity(action.callee));
-    for (const [statement, needs] of unsafe) this.#unsafe(statement, needs);
-    if (unsafe.length > 0) return [{ test: fail }];
-    if (!this.#unchecked) this.#o.inspect?.(ordered);
-    // ordering marked what each literal binds; emission binds again, literal by literal
-    for (const v of bound) v.bound = false;
+    const ordered = this.#o.arrange(statements, this.#o.file, !this.#unchecked);
+    if (ordered === undefined) return [{ test: fail }];
     const pieces = ordered.flatMap((statement, i) => this.#statement(statement, ordered, i + 1));
     for (const head of heads) {
       if (head?.kind !== "var" || head.variable.bound) continue;
@@ -113,15 +121,6 @@ export class Emitter {
       for (const [i, match] of patterns) if (!match(c, f, values[i] as Value)) return false;
       return true;
     };
-  }
-
-  #unsafe(statement: Statement, needs: readonly Variable[]): void {
-    for (const v of needs) {
-      if (v.bound) continue;
-      const name = v.name === "_" ? "_" : v.name;
-      if (v.generated && v.name === "_" && needs.some((n) => !n.generated && !n.bound)) continue;
-      this.#o.report("rego_unsafe_var_error", `var ${name} is unsafe`, this.#o.file, statement.loc);
-    }
   }
 
   // --- statements ----------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 import type { Location } from "../syntax/ast.ts";
-import type { Value } from "../value/value.ts";
+import { equal, type Value } from "../value/value.ts";
 import type { RuleSet } from "./tree.ts";
 
 /** A local variable: a fixed slot of its rule's frame. */
@@ -86,6 +86,39 @@ export interface Statement {
   readonly loc: Location;
 }
 
+/** One body of a rule with what its head makes. */
+export interface Branch {
+  readonly statements: readonly Statement[];
+  /** Computed parts of the head's ref. */
+  readonly path: readonly Operand[];
+  readonly key: Operand | undefined;
+  readonly value: Operand | undefined;
+  readonly loc: Location;
+}
+
+/** A rule ready for emission. */
+export interface LoweredRule {
+  readonly file: string;
+  readonly row: number;
+  readonly args: readonly Operand[];
+  /** The body, then the `else` branches. */
+  readonly branches: readonly Branch[];
+  readonly frame: Frame;
+}
+
+/** Counts the slots of a frame; slot 0 is the result. */
+export class Frame {
+  size = 1;
+
+  variable(name: string, generated: boolean, loc: Location): Variable {
+    return { name, slot: this.size++, generated, loc, bound: false };
+  }
+
+  slot(): number {
+    return this.size++;
+  }
+}
+
 /** Visits every variable of an operand outside of closures, and those that closures capture. */
 export function eachVariable(
   operand: Operand,
@@ -132,4 +165,10 @@ export function operandsOf(action: Action): readonly Operand[] {
     case "every":
       return [action.domain];
   }
+}
+
+/** Keys of object terms that are the same constant or the same variable. */
+export function sameKey(a: Operand, b: Operand): boolean {
+  if (a.kind === "const") return b.kind === "const" && equal(a.value, b.value);
+  return a.kind === "var" && b.kind === "var" && a.variable === b.variable;
 }

@@ -3,42 +3,19 @@ import type { ProblemCode } from "../errors.ts";
 import type { Body, ElseBranch, Expr, Literal, Location, Module, RefTerm, Rule, Term, VarTerm, With } from "../syntax/ast.ts";
 import { operandsOf, visit } from "../syntax/visit.ts";
 import { RegoObject, RegoSet, type Value } from "../value/value.ts";
-import type { Callee, Closure, Operand, Override, Statement, Variable } from "./ir.ts";
+import {
+  type Branch,
+  type Callee,
+  type Closure,
+  Frame,
+  type LoweredRule,
+  type Operand,
+  type Override,
+  type Statement,
+  type Variable,
+} from "./ir.ts";
 import { type Global, Symbols } from "./symbols.ts";
 import { dynamicPart, type Report, type RuleNode } from "./tree.ts";
-
-/** One body of a rule with what its head makes. */
-export interface Branch {
-  readonly statements: readonly Statement[];
-  /** Computed parts of the head's ref. */
-  readonly path: readonly Operand[];
-  readonly key: Operand | undefined;
-  readonly value: Operand | undefined;
-  readonly loc: Location;
-}
-
-/** A rule ready for emission. */
-export interface LoweredRule {
-  readonly rule: Rule;
-  readonly file: string;
-  readonly args: readonly Operand[];
-  /** The body, then the `else` branches. */
-  readonly branches: readonly Branch[];
-  readonly frame: Frame;
-}
-
-/** Counts the slots of a frame; slot 0 is the result. */
-export class Frame {
-  size = 1;
-
-  variable(name: string, generated: boolean, loc: Location): Variable {
-    return { name, slot: this.size++, generated, loc, bound: false };
-  }
-
-  slot(): number {
-    return this.size++;
-  }
-}
 
 type Status = "seen" | "assigned" | "declared" | "arg";
 
@@ -116,7 +93,7 @@ export class Lowerer {
       const value = branch.value ?? ({ kind: "scalar", value: true, loc: branch.loc } as const);
       branches.push(this.#branch(scope, rule, branch.body, value, checks, branch.loc));
     }
-    return { rule, file: this.#file, args, branches, frame: this.#frame };
+    return { file: this.#file, row: rule.loc.row, args, branches, frame: this.#frame };
   }
 
   /** A query's statements and the variables that a solution reports. */

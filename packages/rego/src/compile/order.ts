@@ -1,5 +1,14 @@
-import { equal, getKey, isArray, isObject, sortedKeys, type Value } from "../value/value.ts";
-import { type Action, eachVariable, type Operand, operandsOf, type RefOperand, type Statement, type Variable } from "./ir.ts";
+import { getKey, isArray, isObject, sortedKeys, type Value } from "../value/value.ts";
+import {
+  type Action,
+  eachVariable,
+  type Operand,
+  operandsOf,
+  type RefOperand,
+  type Statement,
+  sameKey,
+  type Variable,
+} from "./ir.ts";
 
 /**
  * Orders the literals of a body so that each finds its variables bound: OPA's rule, which scans the body again and again
@@ -293,10 +302,4 @@ function opened(operand: Operand): Operand {
   const constant = (v: Value): Operand => ({ kind: "const", value: v, loc });
   const entries = sortedKeys(value).map((key) => [constant(key), constant(getKey(value, key) as Value)] as const);
   return { kind: "object", entries, loc };
-}
-
-/** Keys of object terms that are the same constant or the same variable. */
-export function sameKey(a: Operand, b: Operand): boolean {
-  if (a.kind === "const") return b.kind === "const" && equal(a.value, b.value);
-  return a.kind === "var" && b.kind === "var" && a.variable === b.variable;
 }

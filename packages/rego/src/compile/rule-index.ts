@@ -1,7 +1,6 @@
 import type { Context } from "../eval/context.ts";
 import { isArray, lookupName, RegoSet, type Value } from "../value/value.ts";
-import type { Operand, Statement } from "./ir.ts";
-import type { LoweredRule } from "./lower.ts";
+import type { LoweredRule, Operand, Statement } from "./ir.ts";
 import { isComparable } from "./selection.ts";
 
 /** The positions, in order, of the rules that may hold; the others surely do not. */

@@ -2,9 +2,8 @@ import type { BuiltinTable } from "../builtins/builtin.ts";
 import type { Context, Frame, Step } from "../eval/context.ts";
 import { type Document, documentOf, type Program } from "../eval/documents.ts";
 import { equal, RegoObject, RegoSet, type Value } from "../value/value.ts";
-import { conflict, Emitter, fold, isDeterministic, type Piece, type Probe } from "./emit.ts";
-import type { Callee, Operand, Statement } from "./ir.ts";
-import type { Branch, LoweredRule } from "./lower.ts";
+import { type Arrange, conflict, Emitter, fold, isDeterministic, type Piece, type Probe } from "./emit.ts";
+import type { Branch, LoweredRule, Operand } from "./ir.ts";
 import { indexRules, type RuleIndex } from "./rule-index.ts";
 import type { Report, RuleSet } from "./tree.ts";
 
@@ -12,9 +11,8 @@ export interface RuleOptions {
   readonly program: Program;
   readonly builtins: BuiltinTable;
   readonly report: Report;
-  readonly arity: (callee: Callee) => number;
+  readonly arrange: Arrange;
   readonly probe: RuleProbe | undefined;
-  readonly inspect: ((rule: LoweredRule | undefined, statements: readonly Statement[]) => void) | undefined;
 }
 
 export interface RuleProbe extends Probe {
@@ -65,9 +63,8 @@ function compileRule(lowered: LoweredRule, o: RuleOptions): CompiledRule {
     report: o.report,
     file: lowered.file,
     frame: lowered.frame,
-    arity: o.arity,
+    arrange: o.arrange,
     probe: o.probe,
-    inspect: o.inspect === undefined ? undefined : (statements) => o.inspect?.(lowered, statements),
   });
   const bind = emitter.arguments(lowered.args);
   const branches = lowered.branches.map((branch) => {
@@ -107,7 +104,7 @@ function single(
       if (result === undefined) result = value;
       else if (!equal(result, value)) {
         const { lowered } = rules[at] as CompiledRule;
-        throw conflict(lowered.file, lowered.rule.loc.row, message);
+        throw conflict(lowered.file, lowered.row, message);
       }
     }
     return result === undefined && otherwise !== undefined ? otherwise(c, values) : result;
@@ -313,27 +310,27 @@ function partialObject(
         continue;
       }
       const v = documentOf(c, o.program, inner.id);
-      const place = (inner.rules[0] ?? inner.fallback) as RuleSet["rules"][number];
+      const { file, row } = inner.place;
       if (v === undefined) continue;
       if (v instanceof RegoSet && inner.kind === "set") {
-        for (const item of v.sorted()) insert(tree, node.path.slice(depth), item, true, place.module.name, place.rule.loc.row);
-        if (v.size === 0) insert(tree, node.path.slice(depth), undefined, true, place.module.name, place.rule.loc.row);
-      } else insert(tree, node.path.slice(depth), v, false, place.module.name, place.rule.loc.row);
+        for (const item of v.sorted()) insert(tree, node.path.slice(depth), item, true, file, row);
+        if (v.size === 0) insert(tree, node.path.slice(depth), undefined, true, file, row);
+      } else insert(tree, node.path.slice(depth), v, false, file, row);
     }
     return tree.finish();
   };
 }
 
 function merge(tree: Tree, path: readonly Value[], value: RegoObject, set: RuleSet): void {
-  const place = set.rules[0] as RuleSet["rules"][number];
+  const { file, row } = set.place;
   for (const key of value.sorted()) {
     const item = value.get(key) as Value;
     const at = [...path, key];
     const known = find(tree, at);
     if (item instanceof RegoObject && (known === undefined || known instanceof Tree)) {
-      if (item.size === 0 && known === undefined) insert(tree, at, item, false, place.module.name, place.rule.loc.row);
+      if (item.size === 0 && known === undefined) insert(tree, at, item, false, file, row);
       else merge(tree, at, item, set);
-    } else insert(tree, at, item, false, place.module.name, place.rule.loc.row);
+    } else insert(tree, at, item, false, file, row);
   }
 }
 

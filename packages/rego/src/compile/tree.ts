@@ -17,6 +17,8 @@ export class RuleSet {
   readonly rules: PlacedRule[] = [];
   fallback: PlacedRule | undefined;
   readonly arity: number;
+  /** Where its first rule stands, the default if there is no other. */
+  place: { readonly file: string; readonly row: number } = { file: "", row: 0 };
 
   constructor(id: number, node: RuleNode, kind: RuleKind, arity: number) {
     this.id = id;
@@ -150,14 +152,17 @@ export function buildTree(
       } else set.rules.push({ rule, module });
     }
   }
-  for (const set of sets) checkBelow(set, report);
+  for (const set of sets) {
+    const first = set.rules[0] ?? set.fallback;
+    if (first === undefined) continue;
+    set.place = { file: first.module.name, row: first.rule.loc.row };
+    checkBelow(set, first, report);
+  }
   markMixed(root);
   return { root, sets };
 }
 
-function checkBelow(set: RuleSet, report: Report): void {
-  const first = set.rules[0] ?? set.fallback;
-  if (first === undefined) return;
+function checkBelow(set: RuleSet, first: PlacedRule, report: Report): void {
   const { node } = set;
   if (node.isPackage) {
     report(
@@ -173,7 +178,8 @@ function checkBelow(set: RuleSet, report: Report): void {
   report("rego_type_error", `rule ${set.name} conflicts with [${below.join(" ")}]`, first.module.name, first.rule.loc);
 }
 
-function markMixed(root: RuleNode): void {
+/** Notes for each node whether a node above makes its document. */
+export function markMixed(root: RuleNode): void {
   const stack: RuleNode[] = [root];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (node.mixed === undefined && node.rules?.kind === "object") node.mixed = node;

@@ -1,8 +1,7 @@
 import type { BuiltinTable, Type } from "../builtins/builtin.ts";
 import { termText } from "../value/format.ts";
 import { getKey, isArray, isNumber, isObject, RegoSet, sortedKeys, type Value } from "../value/value.ts";
-import type { Callee, Operand, RefOperand, Statement, Variable } from "./ir.ts";
-import type { LoweredRule } from "./lower.ts";
+import type { Callee, LoweredRule, Operand, RefOperand, Statement, Variable } from "./ir.ts";
 import type { Report, RuleNode, RuleSet } from "./tree.ts";
 
 const ANY: Type = { kind: "any", of: [] };

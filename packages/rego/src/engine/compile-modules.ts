@@ -1,8 +1,9 @@
 import type { Builtin, BuiltinTable } from "../builtins/builtin.ts";
 import { builtinTable, withDeprecated } from "../builtins/table.ts";
 import { annotate } from "../compile/annotations.ts";
-import type { Callee } from "../compile/ir.ts";
-import { type LoweredRule, Lowerer } from "../compile/lower.ts";
+import { arranging } from "../compile/arrange.ts";
+import type { Callee, LoweredRule, Statement } from "../compile/ir.ts";
+import { Lowerer } from "../compile/lower.ts";
 import { checkRecursion } from "../compile/recursion.ts";
 import { emitRules, type RuleProbe } from "../compile/rules.ts";
 import { buildTree, type RuleNode, type RuleSet, reporter } from "../compile/tree.ts";
@@ -53,21 +54,34 @@ export function arityOf(builtins: BuiltinTable): (callee: Callee) => number {
   return (callee) => (callee.kind === "rules" ? callee.set.arity : (builtins.get(callee.name)?.args.length ?? -1));
 }
 
-/** Compiles modules; problems are listed, {@link MAX_PROBLEMS} of them at most, and `compiled` is undefined if there is any. */
-export function compileModules(
-  sources: readonly Source[],
-  options: CompileOptions = {},
-  probe?: RuleProbe,
-): { readonly compiled: Compiled | undefined; readonly problems: readonly Problem[] } {
-  const { compiled, problems } = compileAll(sources, options, probe);
-  return { compiled, problems: boundedProblems(problems) };
+/** The rules of one path, lowered. */
+interface LoweredSet {
+  readonly set: RuleSet;
+  readonly rules: readonly LoweredRule[];
+  readonly fallback: LoweredRule | undefined;
 }
 
-function compileAll(
-  sources: readonly Source[],
-  options: CompileOptions,
-  probe: RuleProbe | undefined,
-): { readonly compiled: Compiled | undefined; readonly problems: readonly Problem[] } {
+/** What closures are made of: enough to make them again without the sources. */
+export interface Intermediate {
+  /** By the id of the set. */
+  readonly lowered: readonly LoweredSet[];
+  /** The nodes of the rule tree that each set reads. */
+  readonly reads: ReadonlyMap<RuleSet, ReadonlySet<RuleNode>>;
+  /** The order of evaluation of each body that is evaluated. */
+  readonly ordered: ReadonlyMap<readonly Statement[], readonly Statement[]>;
+}
+
+type Outcome =
+  | { readonly compiled: Compiled; readonly intermediate: Intermediate; readonly problems: readonly Problem[] }
+  | { readonly compiled: undefined; readonly problems: readonly Problem[] };
+
+/** Compiles modules; problems are listed, {@link MAX_PROBLEMS} of them at most, and `compiled` is undefined if there is any. */
+export function compileModules(sources: readonly Source[], options: CompileOptions = {}, probe?: RuleProbe): Outcome {
+  const outcome = compileAll(sources, options, probe);
+  return { ...outcome, problems: boundedProblems(outcome.problems) };
+}
+
+function compileAll(sources: readonly Source[], options: CompileOptions, probe: RuleProbe | undefined): Outcome {
   const { report, problems } = reporter();
   const written: Module[] = [];
   for (const source of sources) {
@@ -86,22 +100,21 @@ function compileAll(
     const metadata = annotate(modules, report);
     const documents: Document[] = [];
     const program: Program = { root, documents };
-    const arity = arityOf(builtins);
     const lowerers = new Map<Module, Lowerer>();
     for (const module of modules) {
       const callable = module.version === "v0" ? builtins : current;
       lowerers.set(module, new Lowerer(module, root, callable, report, metadata));
     }
-    const edges = new Map<RuleSet, Set<RuleNode>>();
+    const reads = new Map<RuleSet, Set<RuleNode>>();
     const failed = new Set<RuleSet>();
-    const lowered = sets.map((set) => {
+    const lowered = sets.map((set): LoweredSet => {
       const before = problems.length;
-      const reads = new Set<RuleNode>();
-      edges.set(set, reads);
+      const read = new Set<RuleNode>();
+      reads.set(set, read);
       const lower = (placed: RuleSet["rules"][number]): LoweredRule => {
         const lowerer = lowerers.get(placed.module) as Lowerer;
         const out = lowerer.lowerRule(placed.rule);
-        for (const node of lowerer.dependencies) reads.add(node);
+        for (const node of lowerer.dependencies) read.add(node);
         return out;
       };
       const rules = set.rules.map(lower);
@@ -111,9 +124,11 @@ function compileAll(
     });
     if (problems.length > MAX_PROBLEMS) return { compiled: undefined, problems: inPlace(problems) };
     const beforeRecursion = problems.length;
-    const sorted = checkRecursion(sets, edges, report);
+    const sorted = checkRecursion(sets, reads, report);
     if (problems.length > beforeRecursion) return { compiled: undefined, problems: inPlace(problems) };
     const types = new TypeChecker(root, builtins, report);
+    const ordered = new Map<readonly Statement[], readonly Statement[]>();
+    const arrange = arranging(arityOf(builtins), report, (file, body) => types.body(file, body));
     for (const set of sorted) {
       // what could not be resolved has been reported; its other problems would only follow from that
       if (failed.has(set)) continue;
@@ -122,14 +137,17 @@ function compileAll(
         program,
         builtins,
         report,
-        arity,
         probe,
-        inspect: (rule, statements) => types.body(rule?.file ?? "query", statements),
+        arrange: (statements, file, checked) => {
+          const arranged = arrange(statements, file, checked);
+          if (arranged !== undefined) ordered.set(statements, arranged);
+          return arranged;
+        },
       });
       types.finish(set, rules, fallback);
     }
     if (problems.length > 0) return { compiled: undefined, problems: inPlace(problems) };
-    return { compiled: { modules, root, sets, builtins, program, types }, problems };
+    return { compiled: { modules, root, sets, builtins, program, types }, intermediate: { lowered, reads, ordered }, problems };
   } catch (error) {
     if (error instanceof RangeError || isLimit(error)) {
       const file = sources[0]?.name ?? "";

@@ -1,19 +1,19 @@
 import { checkArgument, checkOptions } from "../argument.ts";
+import { arranging } from "../compile/arrange.ts";
 import { type Dependencies, dependenciesOf } from "../compile/dependencies.ts";
 import { Emitter, fold } from "../compile/emit.ts";
 import { Lowerer } from "../compile/lower.ts";
 import type { RuleProbe } from "../compile/rules.ts";
 import { reporter } from "../compile/tree.ts";
-import { type EvaluationCode, EvaluationError, type Problem, RegoCompileError } from "../errors.ts";
-import type { Context, Frame, Step } from "../eval/context.ts";
-import { Cursor, documentOf, materialise, step } from "../eval/documents.ts";
+import { type EvaluationCode, type Problem, RegoCompileError } from "../errors.ts";
+import type { Frame, Step } from "../eval/context.ts";
+import { type Entry, type EvaluateOptions, entryAt, evaluateAt, guarded } from "../eval/evaluate.ts";
 import type { Module, Source } from "../syntax/ast.ts";
 import { parseModule, parseQuery } from "../syntax/parse-module.ts";
 import { toJson } from "../value/json.ts";
-import { type Budgets, DEFAULT_BUDGETS, metered } from "../value/meter.ts";
 import type { Value } from "../value/value.ts";
 import { arityOf, type Compiled, type CompileOptions, compileModules, OPTION_KINDS } from "./compile-modules.ts";
-import { type Host, HostCalls } from "./host.ts";
+import { parsePath } from "./path.ts";
 import { type ProfiledRow, Profiler } from "./profiler.ts";
 import { coverageOf, type FileCoverage, Recorder, type RuleTrace } from "./recorder.ts";
 import type { Result } from "./result.ts";
@@ -23,16 +23,6 @@ import { judgeTest, type TestOutcome, type TestRule, testsOf } from "./tests.ts"
 export type Solutions =
   | { readonly kind: "solutions"; readonly bindings: readonly Readonly<Record<string, unknown>>[] }
   | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string };
-
-export interface EvaluateOptions extends Host {
-  /** The base documents below `data`: plain JSON, read in place. */
-  readonly data?: unknown;
-  readonly budgets?: Partial<Budgets> | undefined;
-  /** A builtin's error aborts the evaluation instead of making its call undefined. */
-  readonly strict?: boolean;
-  /** Results keep the digits of numbers that no double holds: integers beyond 2^53 are bigint. */
-  readonly exact?: boolean;
-}
 
 /** Where a query stands: it reads names as a module of that package with those imports does. */
 /** Where a query is read: as one of a module of this package, with these imports. */
@@ -59,30 +49,7 @@ interface Query {
   readonly names: readonly (readonly [string, number])[];
 }
 
-/** Where an evaluation starts: a rule set, or a place in the tree. */
-interface Entry {
-  readonly path: readonly string[];
-  readonly set: number | undefined;
-}
-
 const MAX_CACHED = 256;
-const UNDEFINED = Object.freeze({ kind: "undefined" } as const);
-
-/** The names of `data.a["b"]`; undefined for anything else. */
-function parsePath(text: string): readonly string[] | undefined {
-  const { body } = parseQuery(text);
-  const [literal] = body ?? [];
-  if (body?.length !== 1 || literal?.expr.kind !== "term" || literal.negated || literal.with.length > 0) return undefined;
-  const { term } = literal.expr;
-  if (term.kind === "var") return term.name === "data" ? [] : undefined;
-  if (term.kind !== "ref" || term.head.kind !== "var" || term.head.name !== "data") return undefined;
-  const path: string[] = [];
-  for (const part of term.path) {
-    if (part.kind !== "scalar" || typeof part.value !== "string") return undefined;
-    path.push(part.value);
-  }
-  return path;
-}
 
 /** A compiled, immutable policy: shareable, re-entrant. */
 export class Policy {
@@ -226,20 +193,7 @@ export class Policy {
     if (entry === undefined) {
       return { kind: "error", code: "eval_internal_error", message: `${String(entrypoint)} is not a path below data` };
     }
-    return this.#guarded(input, options, (c): Result<T> => {
-      const { program } = this.#compiled;
-      let value: Value | undefined;
-      if (entry.set !== undefined) value = documentOf(c, program, entry.set);
-      else {
-        let at: Value | Cursor | undefined = new Cursor(program.root, c.data);
-        for (const name of entry.path) {
-          if (at === undefined) break;
-          at = step(c, program, at, name);
-        }
-        value = materialise(c, program, at);
-      }
-      return value === undefined ? UNDEFINED : { kind: "defined", value: convert(value) };
-    });
+    return evaluateAt(this.#compiled.program, entry, input, options, convert);
   }
 
   /** {@link evaluate} with the engine's own value: sets stay sets. Undefined for what is undefined or fails. */
@@ -255,7 +209,7 @@ export class Policy {
   query(query: string, input?: unknown, options: QueryOptions = {}): Solutions {
     const { package: _, imports: __, ...rest } = options;
     const compiled = this.#compileQuery(query, headerOf(options));
-    return this.#guarded(input, rest, (c): Solutions => {
+    return guarded(input, rest, (c): Solutions => {
       const bindings: Record<string, unknown>[] = [];
       const f: Frame = new Array(compiled.frame.size);
       f[0] = (): void => {
@@ -306,9 +260,7 @@ export class Policy {
     if (known !== undefined) return known;
     const path = typeof entrypoint === "string" ? parsePath(entrypoint) : entrypoint;
     if (path === undefined) return undefined;
-    const rules = this.#compiled.root.find(path)?.rules;
-    const direct = rules !== undefined && rules.kind !== "function" && rules.node.mixed === undefined;
-    const entry: Entry = { path: [...path], set: direct ? rules.id : undefined };
+    const entry = entryAt(this.#compiled.root, path);
     if (typeof entrypoint !== "string") {
       if (Object.isFrozen(entrypoint)) this.#listed.set(entrypoint, entry);
     } else if (this.#named.size < MAX_CACHED) this.#named.set(entrypoint, entry);
@@ -334,9 +286,8 @@ export class Policy {
       report,
       file: "query",
       frame,
-      arity: arityOf(builtins),
+      arrange: arranging(arityOf(builtins), report, (file, body) => types.body(file, body)),
       probe: undefined,
-      inspect: (ordered) => types.body("query", ordered),
     });
     const run = fold(emitter.pieces(statements), (_c, f) => {
       (f[0] as () => void)();
@@ -347,39 +298,7 @@ export class Policy {
     if (this.#queries.size < MAX_CACHED) this.#queries.set(key, compiled);
     return compiled;
   }
-
-  #guarded<T>(
-    input: unknown,
-    options: EvaluateOptions,
-    work: (c: Context) => T,
-  ): T | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string } {
-    try {
-      const budgets: Budgets = options.budgets === undefined ? DEFAULT_BUDGETS : { ...DEFAULT_BUDGETS, ...options.budgets };
-      const c: Context = {
-        input: input as Value | undefined,
-        data: (options.data ?? EMPTY) as Value,
-        overlay: undefined,
-        mocks: undefined,
-        memo: [],
-        depth: 0,
-        maxDepth: budgets.depth,
-        strict: options.strict === true,
-        builtinErrors: undefined,
-        call: new HostCalls(options),
-      };
-      return metered(budgets, options.clock, () => work(c));
-    } catch (error) {
-      if (error instanceof EvaluationError) return { kind: "error", code: error.code, message: error.message };
-      if (error instanceof RangeError) {
-        return { kind: "error", code: "eval_limit_error", message: "evaluation exceeded the call stack" };
-      }
-      const message = error instanceof Error ? error.message : String(error);
-      return { kind: "error", code: "eval_internal_error", message };
-    }
-  }
 }
-
-const EMPTY = Object.freeze({});
 
 function headerOf({ package: name, imports = [] }: QueryPlace): string {
   return name === undefined ? "" : [`package ${name}`, ...imports.map((of) => `import ${of}`)].join("; ");

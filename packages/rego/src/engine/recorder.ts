@@ -1,5 +1,5 @@
 import { checkArgument } from "../argument.ts";
-import type { Branch } from "../compile/lower.ts";
+import type { Branch } from "../compile/ir.ts";
 import type { RuleProbe } from "../compile/rules.ts";
 import type { RuleSet } from "../compile/tree.ts";
 import type { Location, Module } from "../syntax/ast.ts";

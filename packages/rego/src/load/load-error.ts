@@ -1,13 +1,17 @@
-/** `data_*` of base documents, `bundle_*` of bundles, `capabilities_*` of capabilities files. */
+/** `data_*` of base documents, `bundle_*` of bundles, `capabilities_*` of capabilities files, `module_*` of JavaScript modules. */
 export type LoadCode =
   | "capabilities_invalid"
   | "data_invalid"
   | "data_conflict"
   | "bundle_invalid"
   | "bundle_roots"
-  | "bundle_signature";
+  | "bundle_signature"
+  | "module_entrypoints"
+  | "module_version"
+  | "module_builtins"
+  | "module_invalid";
 
-/** Thrown where documents, bundles or capabilities cannot be what a policy runs on. */
+/** Thrown where documents, bundles, capabilities or modules compiled ahead cannot be what a policy runs on. */
 export class LoadError extends Error {
   override readonly name = "LoadError";
   readonly code: LoadCode;

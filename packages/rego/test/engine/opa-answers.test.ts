@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { check, compile } from "../../src/index.ts";
+import { check } from "../../src/index.ts";
+import { bothWays } from "../both-ways.ts";
 
 /** Rules of `package t` with the document that OPA 1.12.3 makes of them, or the code of its refusal. */
 type Case = readonly [rules: string, opa: unknown, input?: unknown];
@@ -8,7 +9,7 @@ function answer(rules: string, input: unknown): unknown {
   const sources = [{ name: "t.rego", source: `package t\n\n${rules}\n` }];
   const [problem] = check(sources);
   if (problem !== undefined) return problem.code;
-  const result = compile(sources).evaluate("data.t", input);
+  const result = bothWays(sources, "data.t", input);
   return result.kind === "defined" ? result.value : result.kind === "error" ? result.code : undefined;
 }
 
