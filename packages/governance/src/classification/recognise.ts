@@ -3,12 +3,13 @@ import type { EntitySpan } from "@seneschal/kernel/ports";
 import { partitionPoint } from "../partition-point.ts";
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { type DecodedText, decodedText } from "./decoded-text.ts";
+import { namedValues } from "./named-values/index.ts";
 import { type Normalised, normalise } from "./normalise.ts";
 import { oddsOf, type Reading, TOLD_FROM } from "./odds.ts";
 import type { Alternative, Finding, Recogniser } from "./recogniser.ts";
 import { type PlannedRecogniser, searchPlanOf } from "./search-plan.ts";
 import { TextDigits } from "./text-digits.ts";
-import { overlapping, withDecoded, withSpans } from "./with-spans.ts";
+import { overlapping, withSpans, withWhole } from "./with-spans.ts";
 
 /** How a text is searched. */
 export interface RecogniseOptions {
@@ -63,7 +64,7 @@ export function recognise(text: string, recognisers: readonly Recogniser[], opti
   checkSearch(text, recognisers, options);
   const found = foundIn(text, normalise(text), recognisers, options);
   const decoded = decodedText(text);
-  return decoded === undefined ? found : withDecoded(text, found, foundDecoded(decoded, recognisers, options, found));
+  return decoded === undefined ? found : withWhole(text, found, foundDecoded(decoded, recognisers, options, found));
 }
 
 /** What stands in a text, where its offsets say. `keeps`: which matches have evidence enough. */
@@ -74,11 +75,32 @@ function foundIn(
   options: RecogniseOptions,
   keeps = (_: Candidate) => true,
 ): Finding[] {
-  return withSpans(
+  const found = withSpans(
     text,
     resolveOverlaps(search(folded, recognisers, options).filter(keeps)),
     spansIn(folded, recognisers, options),
   );
+  return withWhole(text, found, underNames(text, recognisers, options), true);
+}
+
+/** How sure it is that a value is what its name says. */
+const NAMED_SCORE = 0.75;
+
+/** What the names say that values of the text stand under, in their order. */
+function underNames(text: string, recognisers: readonly Recogniser[], { entities }: RecogniseOptions): readonly Finding[] {
+  const { named } = searchPlanOf(recognisers);
+  if (named.size === 0) return [];
+  return namedValues(text)
+    .filter(({ entity }) => named.has(entity) && entities?.has(entity) !== false)
+    .map(({ entity, term, start, end }) => ({
+      entity,
+      start,
+      end,
+      score: NAMED_SCORE,
+      validator: "none",
+      pattern: "value under its name",
+      contextWord: term,
+    }));
 }
 
 /** What stands in a text once it is written out, by the offsets of the original. Values that decoding did not touch were judged before. */

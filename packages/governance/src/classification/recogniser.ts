@@ -30,6 +30,8 @@ export interface Recogniser {
   readonly patterns: readonly Pattern[];
   /** Stretches of the folded text that somebody else takes for the entity. They add to what patterns find, and take nothing from it. */
   readonly spans?: (folded: string) => readonly EntitySpan[];
+  /** It is what stands under a name that means the entity, in markup, in rows of SQL and in tables, as the columns of a file are judged. */
+  readonly byName?: boolean;
   /** Cuts a match that reached too far; the result is a prefix of it. `alone`: there is nothing but the match in the text. */
   readonly fit?: (match: string, alone: boolean) => string;
   readonly validate?: (match: string) => Verdict;

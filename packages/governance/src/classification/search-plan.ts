@@ -8,7 +8,7 @@ const DEFAULT_PRIOR = 0.5;
 export interface PlannedRecogniser
   extends Omit<
     Required<Recogniser>,
-    "patterns" | "country" | "languages" | "spans" | "fit" | "validate" | "needs" | "onlyKnown" | "unless"
+    "patterns" | "country" | "languages" | "spans" | "byName" | "fit" | "validate" | "needs" | "onlyKnown" | "unless"
   > {
   readonly patterns: readonly SearchedPattern[];
   /** Place in the list: decides between equals. */
@@ -33,6 +33,8 @@ export interface SearchPlan {
   readonly known: readonly { readonly words: readonly string[]; readonly recognisers: readonly PlannedRecogniser[] }[];
   /** Those that are told what there is. */
   readonly told: readonly Recogniser[];
+  /** Those that are looked for under names. */
+  readonly named: ReadonlySet<string>;
 }
 
 const searchPlans = new WeakMap<readonly Recogniser[], SearchPlan>();
@@ -51,6 +53,7 @@ function make(recognisers: readonly Recogniser[]): SearchPlan {
   const always: PlannedRecogniser[] = [];
   const known = new Map<readonly string[], PlannedRecogniser[]>();
   const told = recognisers.filter(({ spans }) => spans !== undefined);
+  const named = new Set(recognisers.filter(({ byName }) => byName).map(({ entity }) => entity));
   for (const [order, recogniser] of recognisers.entries()) {
     if (recogniser.patterns.length === 0) continue;
     const { entity, country, fit, validate, unless, context, needs = "", prior = DEFAULT_PRIOR } = recogniser;
@@ -62,7 +65,7 @@ function make(recognisers: readonly Recogniser[]): SearchPlan {
     if (recogniser.onlyKnown !== true) always.push(planned);
     else known.set(context, [...(known.get(context) ?? []), planned]);
   }
-  return { always, known: [...known].map(([words, recognisers]) => ({ words: foldedWords(words), recognisers })), told };
+  return { always, known: [...known].map(([words, recognisers]) => ({ words: foldedWords(words), recognisers })), told, named };
 }
 
 function searched(entity: string, { name, regex, score }: Pattern): SearchedPattern {

@@ -1,12 +1,13 @@
 import { saysSomething, shownOf, withoutMarkers } from "../redaction/markers.ts";
 import { valuesInName } from "./column-name.ts";
-import { type ColumnSample, type ColumnVerdict, classifyColumn, shownColumn, shownName } from "./columns.ts";
+import { type ColumnSample, type ColumnVerdict, classifyColumn } from "./columns.ts";
 import { type Evidence, mayNameEvidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
 import { meaningOf, Surroundings } from "./lexicon.ts";
 import { wordsOf } from "./names/words-of.ts";
 import { namesEvidence } from "./query-code.ts";
 import { recogniseShown } from "./recognise-shown.ts";
 import type { Recogniser } from "./recogniser.ts";
+import { shownColumn, shownName } from "./shown-column.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
 import { policyOf, type TierPolicy } from "./tiers.ts";
 

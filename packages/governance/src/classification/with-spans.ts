@@ -34,19 +34,20 @@ function add(text: string, out: Finding[], finding: Finding): void {
 }
 
 /**
- * Findings of a text with those of the same text with what is encoded in it written out, both by the offsets of the original. What was written out is what stands there: a finding that reaches over
- * others takes their place, and may be what they are; else it adds to them as {@link withSpans}.
+ * Findings of a text with those that say what stands there as a whole, of the same text with what is encoded in it written out, or by the names of its values, all by the offsets of the original. One that reaches over
+ * others takes their place, and may be what they are, as does one of the same stretch where it is `surer`; else it adds to them as {@link withSpans}.
  */
-export function withDecoded(text: string, findings: readonly Finding[], decoded: readonly Finding[]): Finding[] {
+export function withWhole(text: string, findings: readonly Finding[], whole: readonly Finding[], surer = false): Finding[] {
+  if (whole.length === 0) return findings as Finding[];
   const out = [...findings];
-  for (const finding of decoded) {
+  for (const finding of whole) {
     const { start, end, entity } = finding;
     const from = firstEndingBehind(out, start);
     const met = overlapping(out, start, end);
     if (met.some((other) => other.entity === entity && other.start <= start && other.end >= end)) continue;
     const within = met.every((other) => start <= other.start && other.end <= end);
     const same = met.length === 1 && met[0]?.start === start && met[0]?.end === end;
-    if (within && !same) out.splice(from, met.length, met.flatMap(readingsOf).reduce(alsoReadAs, finding));
+    if (within && (surer || !same)) out.splice(from, met.length, met.flatMap(readingsOf).reduce(alsoReadAs, finding));
     else add(text, out, finding);
   }
   return out;

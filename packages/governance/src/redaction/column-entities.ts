@@ -1,4 +1,5 @@
-import { classifyColumn, shownColumn } from "../classification/columns.ts";
+import { classifyColumn } from "../classification/columns.ts";
+import { shownColumn } from "../classification/shown-column.ts";
 import { SpreadValues } from "../classification/spread-values.ts";
 import type { Redacted, RedactionOptions } from "./redact.ts";
 import { redactionRuleFor } from "./rules.ts";

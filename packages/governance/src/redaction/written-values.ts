@@ -1,6 +1,6 @@
-import { shownName } from "../classification/columns.ts";
 import { type LexiconTerm, termOf } from "../classification/lexicon.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
+import { shownName } from "../classification/shown-column.ts";
 import { partitionPoint } from "../partition-point.ts";
 import { joined, type Parts, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
 import { redactionRuleFor } from "./rules.ts";

@@ -185,12 +185,6 @@ export const credentials: readonly Recogniser[] = [
         score: 0.7,
       },
       {
-        name: "element of XML",
-        regex:
-          /<(?:[\w.-]{1,40}:)?(?:[\w.-]{0,40}[_.-])?(?:[a-z\d]{0,40}(?=P)|(?=p))[Pp]ass(?:word|wd|phrase)(?:\s[^<>]{0,200})?>[^<>\s][^<>]{2,127}(?=<\/)/g,
-        score: 0.75,
-      },
-      {
         // By the manual of each program.
         name: "on a command line",
         regex:

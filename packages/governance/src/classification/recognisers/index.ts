@@ -10,6 +10,7 @@ import { generic } from "./generic.ts";
 import { germany } from "./germany.ts";
 import { international } from "./international.ts";
 import { ip } from "./ip.ts";
+import { named } from "./named.ts";
 import { passports } from "./passports.ts";
 import { phones } from "./phones.ts";
 import { quasi } from "./quasi.ts";
@@ -37,4 +38,5 @@ export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...commonwealth,
   ...passports,
   ...international,
+  ...named,
 ];

@@ -1,0 +1,172 @@
+import { Surroundings, termOf } from "../lexicon.ts";
+import type { NamedColumn, Stretch } from "./named-column.ts";
+
+/** What stands between the columns of a table that is drawn. */
+const BARS = /[|│┃║]/;
+/** A line that is drawn below the names or between rows: at least two strokes. */
+const RULE =
+  /^[\s>]*[+|:\s\u2500-\u257f=-]*[-=\u2500\u2501\u2550][+|:\s\u2500-\u257f=-]*[-=\u2500\u2501\u2550][+|:\s\u2500-\u257f=-]*$/;
+/** Dashes below each name, apart by blanks: they say where the columns stand. */
+const DASHES = /^\s*[-=]{2,}(?:[ \t]+[-=]{2,})+\s*$/;
+const HAS_GAP = /\S(?:\t| {2,}\t?)\S/;
+/** A name in a table whose columns are apart by blanks alone. */
+const NAME = /^[\p{L}_*`#"][\p{L}\p{M}\p{N}_*`#" ./()&'’-]{0,63}$/u;
+const MOST_COLUMNS = 200;
+
+interface Line {
+  readonly start: number;
+  readonly text: string;
+}
+
+/** The values of tables in a text by the names above their columns: of Markdown, drawn with lines (psql, mysql, reStructuredText), and with columns apart by blanks. Takes time linear in the text. */
+export function* tableColumns(text: string): Generator<NamedColumn> {
+  const hasBars = BARS.test(text);
+  if (!hasBars && !HAS_GAP.test(text) && !/-- -|== =/.test(text)) return;
+  const lines = linesOf(text);
+  const known = new Map<string, boolean>();
+  const isTelling = (name: string): boolean => {
+    const told = known.get(name) ?? termOf(name) !== undefined;
+    known.set(name, told);
+    return told;
+  };
+  for (let i = 0; i + 1 < lines.length; ) {
+    const [head, next] = [lines[i] as Line, lines[i + 1] as Line];
+    const table =
+      hasBars && BARS.test(head.text) && isRule(next.text)
+        ? drawn(lines, i)
+        : DASHES.test(next.text)
+          ? dashed(lines, i)
+          : HAS_GAP.test(head.text) && HAS_GAP.test(next.text)
+            ? apart(lines, i)
+            : undefined;
+    if (table === undefined || !table.names.some(isTelling)) {
+      i++;
+      continue;
+    }
+    const beside = new Surroundings("", table.names);
+    for (const [column, values] of table.columns.entries())
+      if (values.length > 0) yield { name: table.names[column] ?? "", beside, values };
+    i = table.end;
+  }
+}
+
+function linesOf(text: string): readonly Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; start <= text.length; ) {
+    const end = text.indexOf("\n", start);
+    const to = end < 0 ? text.length : end;
+    lines.push({ start, text: text.slice(start, text[to - 1] === "\r" ? to - 1 : to) });
+    start = to + 1;
+  }
+  return lines;
+}
+
+interface Table {
+  readonly names: readonly string[];
+  readonly columns: readonly Stretch[][];
+  /** The line behind it. */
+  readonly end: number;
+}
+
+function isRule(line: string): boolean {
+  return line.length < 20_000 && RULE.test(line);
+}
+
+/** A table with bars between its columns, whose names stand above a rule. */
+function drawn(lines: readonly Line[], head: number): Table | undefined {
+  const names = barred(lines[head] as Line);
+  if (names.length === 0 || names.length > MOST_COLUMNS) return undefined;
+  const columns = names.map((): Stretch[] => []);
+  let end = head + 1;
+  for (; end < lines.length; end++) {
+    const line = lines[end] as Line;
+    if (isRule(line.text)) continue;
+    if (!BARS.test(line.text)) break;
+    for (const [i, cell] of barred(line).entries()) add(columns[i], cell);
+  }
+  return { names: names.map(({ text }) => text), columns, end };
+}
+
+/** The cells of a line with bars; a bar at either end, and one that is escaped, parts nothing. */
+function barred({ start, text }: Line): readonly Line[] {
+  const from = /^[\s>]*[|│┃║]?/.exec(text)?.[0].length ?? 0;
+  const to = text.length - (/(?<!\\)[|│┃║]?\s*$/.exec(text.slice(from))?.[0].length ?? 0);
+  const cells: Line[] = [];
+  let at = from;
+  for (const { index } of text.slice(from, to).matchAll(/(?<!\\)[|│┃║]/g)) {
+    cells.push({ start: start + at, text: text.slice(at, from + index) });
+    at = from + index + 1;
+  }
+  return to > from ? [...cells, { start: start + at, text: text.slice(at, to) }] : cells;
+}
+
+/** A table whose columns stand where dashes are below the names. */
+function dashed(lines: readonly Line[], head: number): Table | undefined {
+  const runs = [...(lines[head + 1] as Line).text.matchAll(/[-=]+/g)].map(({ index }) => index);
+  if (runs.length > MOST_COLUMNS) return undefined;
+  const cellsOf = ({ start, text }: Line): readonly Line[] =>
+    runs.map((from, i) => {
+      const begin = i === 0 ? 0 : from;
+      return { start: start + begin, text: text.slice(begin, runs[i + 1] ?? text.length) };
+    });
+  const columns = runs.map((): Stretch[] => []);
+  let end = head + 2;
+  for (; end < lines.length; end++) {
+    const line = lines[end] as Line;
+    if (line.text.trim() === "") break;
+    if (!isRule(line.text)) for (const [i, cell] of cellsOf(line).entries()) add(columns[i], cell);
+  }
+  return { names: cellsOf(lines[head] as Line).map(({ text }) => text.trim()), columns, end };
+}
+
+/** A table whose columns are apart by tabs or by two blanks or more. A value is of the name that it stands below. */
+function apart(lines: readonly Line[], head: number): Table | undefined {
+  const names = cellsApart(lines[head] as Line);
+  if (names.length > MOST_COLUMNS || !names.every(({ text }) => NAME.test(text))) return undefined;
+  const byTab = (lines[head] as Line).text.includes("\t");
+  const columns = names.map((): Stretch[] => []);
+  let end = head + 1;
+  for (; end < lines.length; end++) {
+    const line = lines[end] as Line;
+    if (line.text.trim() === "" || (names.length > 1 && !HAS_GAP.test(line.text))) break;
+    if (byTab) for (const [i, cell] of tabbed(line).entries()) add(columns[i], cell);
+    else for (const cell of cellsApart(line)) add(columns[below(names, lines[head] as Line, cell, line)], cell);
+  }
+  return { names: names.map(({ text }) => text), columns, end };
+}
+
+function cellsApart({ start, text }: Line): readonly Line[] {
+  if (text.includes("\t")) return tabbed({ start, text });
+  const cells: Line[] = [];
+  for (const { 0: cell, index } of text.matchAll(/[^ ]+(?: [^ ]+)*/g)) cells.push({ start: start + index, text: cell });
+  return cells;
+}
+
+function tabbed({ start, text }: Line): readonly Line[] {
+  let at = start;
+  return text.split("\t").map((cell) => {
+    const found = { start: at, text: cell };
+    at += cell.length + 1;
+    return found;
+  });
+}
+
+/** The name that a cell stands below: the one with which it shares most places, else the nearest. */
+function below(names: readonly Line[], head: Line, cell: Line, line: Line): number {
+  const [from, to] = [cell.start - line.start, cell.start - line.start + cell.text.length];
+  let best = 0;
+  let most = Number.NEGATIVE_INFINITY;
+  for (const [i, name] of names.entries()) {
+    const start = name.start - head.start;
+    const shared = Math.min(to, start + name.text.length) - Math.max(from, start);
+    if (shared > most) [best, most] = [i, shared];
+  }
+  return best;
+}
+
+function add(column: Stretch[] | undefined, { start, text }: Line): void {
+  const value = text.trim();
+  if (value === "") return;
+  const from = start + text.indexOf(value);
+  column?.push([from, from + value.length]);
+}

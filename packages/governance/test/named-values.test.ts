@@ -1,0 +1,184 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  createClassifier,
+  DEFAULT_RECOGNISERS,
+  DEFAULT_TIER_POLICY,
+  recognise,
+  redact,
+  redactJson,
+  tierRank,
+} from "../src/index.ts";
+
+const policy = DEFAULT_TIER_POLICY;
+const options = { policy, recognisers: DEFAULT_RECOGNISERS, rules: [] };
+const redacted = (text: string): string => redact(text, options).text;
+const classifier = createClassifier();
+const rank = (text: string): number => tierRank(policy, classifier.classify(text).tier);
+
+/** Values that no pattern knows, under names that say what they are, and under names of things. */
+const member = fc.oneof(
+  fc.tuple(
+    fc.constantFrom("lastName", "family_name", "diagnosis", "db_password", "religion"),
+    fc.constantFrom("Quorvath", "zzyx", "Zed-Quor", "two words"),
+  ),
+  fc.tuple(fc.constantFrom("salary", "credit_score", "accountNumber"), fc.constantFrom("58000", "712", "471108")),
+  fc.tuple(fc.constantFrom("dateOfBirth", "passport_no"), fc.constantFrom("1990-05-06", "X77124")),
+  fc.tuple(fc.constantFrom("ssn"), fc.constantFrom("536226728", "536-22-6728")),
+  fc.tuple(fc.constantFrom("version", "groupId", "description", "colour"), fc.constantFrom("1.2.3", "blue", "58001")),
+);
+const members = fc.uniqueArray(member, { minLength: 2, maxLength: 5, selector: ([name]) => name });
+type Members = readonly (readonly [string, string])[];
+
+/** Whether JSON hides it under that member: what other texts are measured by. */
+const isHidden = (name: string, value: string): boolean => {
+  const json = JSON.stringify({ [name]: value });
+  return redactJson(json, options).text !== json;
+};
+
+/** What a table of so many equal rows looks like, each cell between `open` and `close`. */
+type Written = (all: Members, rows: number) => string;
+const padded = (all: Members, rows: number, gap: string, rule: boolean): string => {
+  const widths = all.map(([name, value]) => Math.max(name.length, value.length));
+  const line = (cells: readonly string[]) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(gap);
+  return [
+    line(all.map(([name]) => name)),
+    ...(rule ? [line(widths.map((width) => "-".repeat(width)))] : []),
+    ...Array<string>(rows).fill(line(all.map(([, value]) => value))),
+  ].join("\n");
+};
+const bars = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+const FORMS: Readonly<Record<string, Written>> = {
+  "elements of XML": (all, rows) =>
+    `<list>${`<row>${all.map(([name, value]) => `<${name}>${value}</${name}>`).join("\n")}</row>`.repeat(rows)}</list>`,
+  "elements with prefixes and attributes": (all, rows) =>
+    `<a:row xmlns:a="urn:a">${all.map(([name, value]) => `<a:${name} type="plain"> ${value} </a:${name}>`).join("")}</a:row>`.repeat(
+      rows,
+    ),
+  "values of elements in an attribute": (all, rows) =>
+    `<row>${all.map(([name, value]) => `<${name} value="${value}"/>`).join("")}</row>`.repeat(rows),
+  attributes: (all, rows) => `<row ${all.map(([name, value]) => `${name}='${value}'`).join(" ")} />`.repeat(rows),
+  "attributes that name a value": (all, rows) =>
+    all
+      .map(([name, value]) => `<property name="${name}" value="${value}"/><data key="${name}">${value}</data>`)
+      .join("")
+      .repeat(rows),
+  "elements that name a value": (all, rows) =>
+    all
+      .map(([name, value]) => `<entry><key>${name}</key><value>${value}</value></entry>`)
+      .join("")
+      .repeat(rows),
+  "character data": (all, rows) =>
+    all
+      .map(([name, value]) => `<${name}><![CDATA[${value}]]></${name}>`)
+      .join("")
+      .repeat(rows),
+  "rows of INSERT": (all, rows) => {
+    const row = `(1, ${all.map(([, value], i) => (i % 2 === 0 ? `'${value}'` : `trim(N'${value}')`)).join(", ")}, now())`;
+    return `INSERT INTO app."t" (id, ${all.map(([name]) => `"${name}"`).join(", ")}, at) VALUES ${Array(rows).fill(row).join(",\n ")};`;
+  },
+  "lines of COPY": (all, rows) =>
+    `COPY public.t (id, ${all.map(([name]) => name).join(", ")}) FROM stdin;\n${`7\t${all.map(([, value]) => value).join("\t")}\n`.repeat(rows)}\\.\n`,
+  "tables of Markdown": (all, rows) =>
+    [
+      "So it stands:",
+      "",
+      bars(all.map(([name]) => name)),
+      bars(all.map((_, i) => (i % 2 === 0 ? "---" : ":-:"))),
+      ...Array<string>(rows).fill(bars(all.map(([, value]) => value))),
+      "",
+      "That is all.",
+    ].join("\n"),
+  "tables of psql": (all, rows) => padded(all, rows, " | ", true).replace(/^-.*$/m, (rule) => rule.replaceAll(" | ", "-+-")),
+  "tables of mysql": (all, rows) => {
+    const rule = "+------+-----+";
+    return [
+      rule,
+      bars(all.map(([name]) => name)),
+      rule,
+      ...Array<string>(rows).fill(bars(all.map(([, value]) => value))),
+      rule,
+    ].join("\n");
+  },
+  "columns below dashes": (all, rows) => padded(all, rows, " ", true),
+  "columns apart by blanks": (all, rows) => padded(all, rows, "   ", false),
+  "columns apart by tabs": (all, rows) =>
+    `Report of May\n\n${[all.map(([name]) => name), ...Array<readonly string[]>(rows).fill(all.map(([, value]) => value))].map((cells) => cells.join("\t")).join("\n")}\n`,
+};
+
+describe("a value is hidden under a name that says what it is, as it is under that member of JSON", () => {
+  test.each(Object.entries(FORMS))("%s", (_, write) => {
+    fc.assert(
+      fc.property(members, fc.integer({ min: 1, max: 4 }), (all, rows) => {
+        const text = write(all, rows);
+        const out = redacted(text);
+        for (const [name, value] of all) {
+          const isElsewhere = all.some(([other, same]) => other !== name && (same.includes(value) || other.includes(value)));
+          if (isHidden(name, value) && !isElsewhere) expect(out, text).not.toContain(value);
+        }
+        expect(redacted(out)).toBe(out);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test.each(Object.entries(FORMS))("and counts for the tier: %s", (_, write) => {
+    for (const [name, value] of [
+      ["diagnosis", "Quorvath"],
+      ["accountNumber", "4711-08"],
+    ] as const)
+      expect(
+        rank(
+          write(
+            [
+              [name, value],
+              ["colour", "blue"],
+            ],
+            2,
+          ),
+        ),
+        name,
+      ).toBeGreaterThanOrEqual(rank(JSON.stringify({ [name]: value })));
+  });
+});
+
+test.each([
+  ["an element in one that says what it is", "<diagnosis>it is <b>quorvath</b>, <br>surely</diagnosis>", ["quorvath", "surely"]],
+  ["a text in quotes that holds some", "INSERT INTO t (last_name, id) VALUES ('O''Quorvath', 1)", ["Quorvath"]],
+  [
+    "a text that ends with a backslash",
+    "insert into t (last_name, religion) values ('Quorvath\\', 'zzyx')",
+    ["Quorvath", "zzyx"],
+  ],
+  ["values that stand further right than their names", "name  last_name\n x     Quorvath Zed", ["Quorvath"]],
+  ["markup in character references", "&lt;lastName&gt;Quorvath&lt;/lastName&gt;", ["Quorvath"]],
+  ["a statement within JSON", JSON.stringify({ log: "INSERT INTO t (last_name) VALUES ('Quorvath')" }), ["Quorvath"]],
+  ["a table in a quotation", "> | last name | x |\n> |---|---|\n> | Quorvath | 1 |", ["Quorvath"]],
+])("%s is hidden", (_, text, values) => {
+  for (const value of values) expect(redacted(text)).not.toContain(value);
+});
+
+test.each([
+  "<groupId>org.example</groupId><version>1.2.3</version>",
+  `<password>$${"{DB_PASSWORD}"}</password>`,
+  '<xs:element name="ssn" type="xs:string"/>',
+  "<th>password</th><th>ssn</th>",
+  '<label name="password">Your secret word</label><a name="address">Where we are</a>',
+  "use <password> of <user>, then <b>go</b>",
+  "if a <salary and b> c then </x>",
+  "INSERT INTO users (id, password) VALUES (?, ?), (:id, NULL), (@x, default)",
+  "INSERT INTO metrics (id, version) VALUES (1, '1.2.3')",
+  "| Option | Default |\n|---|---|\n| timeout | 30 |",
+  "NAME      READY   STATUS\nweb-7f9   1/1     Running",
+  "a && b || c\n-----------\nd || e",
+  "Notes    of the day\nwe went  home",
+  "<height>12</height><width>3</width>",
+])("nothing to hide: %s", (text) => expect(redacted(text)).toBe(text));
+
+test("only recognisers that look under names find what stands there", () => {
+  const text = "<lastName>Quorvath</lastName><diagnosis>zzyx</diagnosis>";
+  const of = (entities: readonly string[]) => DEFAULT_RECOGNISERS.filter(({ entity }) => entities.includes(entity));
+  expect(recognise(text, of(["PERSON"])).map(({ entity }) => entity)).toEqual(["PERSON"]);
+  expect(recognise(text, of(["EMAIL_ADDRESS", "HEALTH_DATA"])).map(({ entity }) => entity)).toEqual(["HEALTH_DATA"]);
+  expect(recognise(text, DEFAULT_RECOGNISERS, { entities: new Set(["PERSON"]) }).map(({ entity }) => entity)).toEqual(["PERSON"]);
+});
