@@ -3,9 +3,6 @@ import type { NamedColumn, Stretch } from "./named-column.ts";
 
 /** What stands between the columns of a table that is drawn. */
 const BARS = /[|│┃║]/;
-/** A line that is drawn below the names or between rows: at least two strokes. */
-const RULE =
-  /^[\s>]*[+|:\s\u2500-\u257f=-]*[-=\u2500\u2501\u2550][+|:\s\u2500-\u257f=-]*[-=\u2500\u2501\u2550][+|:\s\u2500-\u257f=-]*$/;
 /** Dashes below each name, apart by blanks: they say where the columns stand. */
 const DASHES = /^\s*[-=]{2,}(?:[ \t]+[-=]{2,})+\s*$/;
 const HAS_GAP = /\S(?:\t| {2,}\t?)\S/;
@@ -33,20 +30,25 @@ export function* tableColumns(text: string): Generator<NamedColumn> {
     const [head, next] = [lines[i] as Line, lines[i + 1] as Line];
     const table =
       hasBars && BARS.test(head.text) && isRule(next.text)
-        ? drawn(lines, i)
+        ? drawn(head)
         : DASHES.test(next.text)
-          ? dashed(lines, i)
+          ? dashed(head, next)
           : HAS_GAP.test(head.text) && HAS_GAP.test(next.text)
-            ? apart(lines, i)
+            ? apart(head)
             : undefined;
-    if (table === undefined || !table.names.some(isTelling)) {
-      i++;
-      continue;
+    i++;
+    // Rows are read once, and only where a name says something.
+    if (table === undefined || table.names.length > MOST_COLUMNS || !table.names.some(isTelling)) continue;
+    const columns = table.names.map((): Stretch[] => []);
+    for (; i < lines.length; i++) {
+      const line = lines[i] as Line;
+      if (isRule(line.text)) continue;
+      if (!table.isRow(line.text)) break;
+      for (const [column, cell] of table.cells(line)) add(columns[column], cell);
     }
     const beside = new Surroundings("", table.names);
-    for (const [column, values] of table.columns.entries())
+    for (const [column, values] of columns.entries())
       if (values.length > 0) yield { name: table.names[column] ?? "", beside, values };
-    i = table.end;
   }
 }
 
@@ -61,30 +63,32 @@ function linesOf(text: string): readonly Line[] {
   return lines;
 }
 
+/** How the rows below a line with names are read. */
 interface Table {
   readonly names: readonly string[];
-  readonly columns: readonly Stretch[][];
-  /** The line behind it. */
-  readonly end: number;
+  isRow(line: string): boolean;
+  /** The cells of a row, by their columns. */
+  cells(line: Line): Iterable<readonly [column: number, cell: Line]>;
 }
 
+/** A line that is drawn below the names or between rows: nothing else, and at least two strokes. */
 function isRule(line: string): boolean {
-  return line.length < 20_000 && RULE.test(line);
+  let strokes = 0;
+  for (let i = 0; i < line.length; i++) {
+    const code = line.charCodeAt(i);
+    if (code === 0x2d || code === 0x3d || code === 0x2500 || code === 0x2501 || code === 0x2550) strokes++;
+    else if (!" \t>|+:".includes(line[i] as string) && (code < 0x2500 || code > 0x257f)) return false;
+  }
+  return strokes >= 2;
 }
 
 /** A table with bars between its columns, whose names stand above a rule. */
-function drawn(lines: readonly Line[], head: number): Table | undefined {
-  const names = barred(lines[head] as Line);
-  if (names.length === 0 || names.length > MOST_COLUMNS) return undefined;
-  const columns = names.map((): Stretch[] => []);
-  let end = head + 1;
-  for (; end < lines.length; end++) {
-    const line = lines[end] as Line;
-    if (isRule(line.text)) continue;
-    if (!BARS.test(line.text)) break;
-    for (const [i, cell] of barred(line).entries()) add(columns[i], cell);
-  }
-  return { names: names.map(({ text }) => text), columns, end };
+function drawn(head: Line): Table {
+  return {
+    names: barred(head).map(({ text }) => text.trim()),
+    isRow: (line) => BARS.test(line),
+    cells: (line) => barred(line).entries(),
+  };
 }
 
 /** The cells of a line with bars; a bar at either end, and one that is escaped, parts nothing. */
@@ -101,38 +105,31 @@ function barred({ start, text }: Line): readonly Line[] {
 }
 
 /** A table whose columns stand where dashes are below the names. */
-function dashed(lines: readonly Line[], head: number): Table | undefined {
-  const runs = [...(lines[head + 1] as Line).text.matchAll(/[-=]+/g)].map(({ index }) => index);
-  if (runs.length > MOST_COLUMNS) return undefined;
-  const cellsOf = ({ start, text }: Line): readonly Line[] =>
+function dashed(head: Line, rule: Line): Table {
+  const runs = [...rule.text.matchAll(/[-=]+/g)].map(({ index }) => index);
+  const cells = ({ start, text }: Line): readonly Line[] =>
     runs.map((from, i) => {
       const begin = i === 0 ? 0 : from;
       return { start: start + begin, text: text.slice(begin, runs[i + 1] ?? text.length) };
     });
-  const columns = runs.map((): Stretch[] => []);
-  let end = head + 2;
-  for (; end < lines.length; end++) {
-    const line = lines[end] as Line;
-    if (line.text.trim() === "") break;
-    if (!isRule(line.text)) for (const [i, cell] of cellsOf(line).entries()) add(columns[i], cell);
-  }
-  return { names: cellsOf(lines[head] as Line).map(({ text }) => text.trim()), columns, end };
+  return {
+    names: cells(head).map(({ text }) => text.trim()),
+    isRow: (line) => line.trim() !== "",
+    cells: (line) => cells(line).entries(),
+  };
 }
 
 /** A table whose columns are apart by tabs or by two blanks or more. A value is of the name that it stands below. */
-function apart(lines: readonly Line[], head: number): Table | undefined {
-  const names = cellsApart(lines[head] as Line);
-  if (names.length > MOST_COLUMNS || !names.every(({ text }) => NAME.test(text))) return undefined;
-  const byTab = (lines[head] as Line).text.includes("\t");
-  const columns = names.map((): Stretch[] => []);
-  let end = head + 1;
-  for (; end < lines.length; end++) {
-    const line = lines[end] as Line;
-    if (line.text.trim() === "" || (names.length > 1 && !HAS_GAP.test(line.text))) break;
-    if (byTab) for (const [i, cell] of tabbed(line).entries()) add(columns[i], cell);
-    else for (const cell of cellsApart(line)) add(columns[below(names, lines[head] as Line, cell, line)], cell);
-  }
-  return { names: names.map(({ text }) => text), columns, end };
+function apart(head: Line): Table | undefined {
+  const names = cellsApart(head);
+  if (!names.every(({ text }) => NAME.test(text))) return undefined;
+  const byTab = head.text.includes("\t");
+  return {
+    names: names.map(({ text }) => text),
+    isRow: (line) => HAS_GAP.test(line),
+    cells: (line) =>
+      byTab ? tabbed(line).entries() : cellsApart(line).map((cell) => [below(names, head, cell, line), cell] as const),
+  };
 }
 
 function cellsApart({ start, text }: Line): readonly Line[] {
