@@ -14,6 +14,8 @@ export interface AdmittedDevice {
   readonly roots: readonly string[];
   /** Directories of other devices: none lies in another. */
   readonly taken: readonly string[];
+  /** Asked about an allowed place, where links lead, before anything is written: throws what keeps a device from being made there. */
+  readonly admit?: ((directory: string) => Promise<void>) | undefined;
   /** `true`: the device was opened before and must still be there; else its directory is new, empty, or was begun for it. */
   readonly known: boolean;
 }
@@ -30,9 +32,10 @@ export async function openAdmittedDevice(options: AdmittedDevice): Promise<BlobD
     capacityBytes: "number",
     roots: "array",
     taken: "array",
+    admit: "function?",
     known: "boolean",
   });
-  const { id, directory, capacityBytes, roots, taken, known } = options;
+  const { id, directory, capacityBytes, roots, taken, admit, known } = options;
   const refuse = (why: string, code: "directory_not_allowed" | "directory_in_use" = "directory_not_allowed") =>
     new CodedError(code, `device ${id}: ${directory} ${why}`, { field: "directory" });
   if (!isAbsolute(directory) || resolve(directory) !== directory || directory.includes("\0"))
@@ -53,6 +56,7 @@ export async function openAdmittedDevice(options: AdmittedDevice): Promise<BlobD
     const names = found === undefined || found === "damaged" ? await namesIn(real) : [];
     // What a start that was cut off leaves of a superblock is no content.
     if (!known && names.some((name) => name !== "superblock.new")) throw refuse("is not empty", "directory_in_use");
+    await admit?.(real);
   } catch (error) {
     if (isCoded(error)) throw error;
     throw unavailable(`device ${id} does not open`, error);

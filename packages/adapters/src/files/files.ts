@@ -1,5 +1,5 @@
 import { mkdir, open, readdir, readFile, rename, stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { checkArgument } from "@seneschal/kernel";
 
 /** A file, whole. Rejects as the system does. */
@@ -67,4 +67,16 @@ export async function diskOf(
 ): Promise<{ readonly blocks: number; readonly bfree: number; readonly bavail: number; readonly bsize: number }> {
   checkArgument("path", path, "string");
   return statfs(path);
+}
+
+/** The file system that a path lies on, or will lie on when it is made, and the bytes that an ordinary user may still write there. */
+export async function roomAt(path: string): Promise<{ readonly filesystem: string; readonly freeBytes: number }> {
+  checkArgument("path", path, "string");
+  try {
+    const [{ dev }, { bavail, bsize }] = await Promise.all([stat(path), statfs(path)]);
+    return { filesystem: String(dev), freeBytes: bavail * bsize };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || path === dirname(path)) throw error;
+    return roomAt(dirname(path));
+  }
 }

@@ -1,1 +1,1 @@
-export { diskOf, type FileAside, fileStamp, listFiles, makeDirectory, readBytes, readText, writeAside } from "./files.ts";
+export { diskOf, type FileAside, fileStamp, listFiles, makeDirectory, readBytes, readText, roomAt, writeAside } from "./files.ts";

@@ -7,6 +7,7 @@ import { createSecureContext } from "node:tls";
 import { staticKeys } from "@seneschal/adapters/jwt";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
+import { isLoopback } from "../platform/config/loopback.ts";
 import { type NamedFile, namedFiles, openArchive, openAuthorisation, tryArchive } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 import { servedAlone } from "./served-alone.ts";
@@ -47,6 +48,7 @@ export async function checkConfig(config: ProcessConfig, options: CheckOptions):
     checkPolicies(config),
     checkTiers(config),
     checkPools(config),
+    checkRoom(config),
     ...(reach
       ? [
           ...partiesOf(config).map(checkReach),
@@ -213,17 +215,48 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
   return found;
 }
 
-/** Pools of a node alone that could take no chunk; in a cluster other nodes bring devices too. */
+/** Pools of a node alone that could take no chunk, where in a cluster other nodes bring devices too, and those that devices name and nobody makes. */
 async function checkPools({ services, storage }: ProcessConfig): Promise<readonly Finding[]> {
-  if (!services.includes("storage") || storage.cluster.kind === "etcd" || storage.devices.length === 0) return [];
+  if (!services.includes("storage") || storage.devices.length === 0) return [];
   const { shortPools } = await import("../storage/pool-settings.ts");
-  return shortPools(storage).map(({ index, found, needed }) =>
+  const unknown = storage.devices.flatMap(({ pool }, i) =>
+    storage.pools.some(({ id }) => id === pool)
+      ? []
+      : [
+          warning(
+            `storage.devices.${i}.pool`,
+            `${pool} is no pool of storage.pools`,
+            "name one of them, or one that was made while the cluster ran: where it has none of that name serve does not start",
+          ),
+        ],
+  );
+  if (storage.cluster.kind === "etcd") return unknown;
+  const short = shortPools(storage).map(({ index, found, needed }) =>
     warning(
       `storage.pools.${index}`,
       `a chunk needs ${needed} devices, the pool has ${found}: it takes no object that is larger than what metadata keep`,
       "add devices, or give the pool a durability that fits, such as {copies: 2} or {data: 2, parity: 1}",
     ),
   );
+  return [...unknown, ...short];
+}
+
+/** Disks that have less room than the devices on them may take. */
+async function checkRoom({ services, storage, data_dir }: ProcessConfig): Promise<readonly Finding[]> {
+  if (!services.includes("storage")) return [];
+  const { deviceList, deviceSetting } = await import("../storage/device-settings.ts");
+  const { overcommittedDisks } = await import("../storage/data/disk-room.ts");
+  const list = deviceList(storage, join(resolve(data_dir), "storage"));
+  const devices = list.map(({ id, directory, capacity_bytes: capacityBytes }) => ({ id, directory, capacityBytes }));
+  return (await overcommittedDisks(devices)).map(({ devices: crowded, promisedBytes, freeBytes }) => {
+    const index = list.findIndex(({ id }) => id === crowded[0]);
+    const who = crowded.length > 1 ? `${crowded.join(", ")} lie on one disk and` : crowded.join();
+    return warning(
+      deviceSetting(storage, index, "capacity_bytes"),
+      `${who} may take ${promisedBytes} bytes more, ${freeBytes} are free at ${list[index]?.directory}`,
+      "name what the disk can hold, or give it more room: thresholds of pools count capacities, and would come too late",
+    );
+  });
 }
 
 /** The archive of audit events is tried as it will be used. */
@@ -414,14 +447,10 @@ function plainDestinations({ services, storage }: ProcessConfig): readonly Findi
   if (!services.includes("storage")) return [];
   return storage.replication.destinations.flatMap(({ name, endpoint }, i): Finding[] => {
     const { protocol, hostname } = new URL(endpoint);
-    return protocol === "https:" || isLocal(hostname)
+    return protocol === "https:" || isLoopback(hostname)
       ? []
       : [warning(`storage.replication.destinations.${i}.endpoint`, `${name} is copied to without TLS`, "use an https endpoint")];
   });
-}
-
-function isLocal(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 /** What listens further than it should, or asks for what nobody can show. */
@@ -429,7 +458,7 @@ function exposures({ services, auth, ...config }: ProcessConfig): readonly Findi
   return services.flatMap((service): Finding[] => {
     const { host, tls_cert } = config[service].server;
     if (tls_cert !== undefined) return [];
-    const local = isLocal(host);
+    const local = isLoopback(host);
     const open = warning(
       `${service}.server.host`,
       `${host} is reached from elsewhere, without TLS`,

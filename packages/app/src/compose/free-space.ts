@@ -1,17 +1,5 @@
-import { statfs } from "node:fs/promises";
-import { dirname } from "node:path";
+import { roomAt } from "@seneschal/adapters/files";
 import type { HealthCheck } from "../platform/health.ts";
-
-/** Bytes that an ordinary user can still write where `path` is, or is to be. */
-export async function freeSpace(path: string): Promise<number> {
-  try {
-    const { bavail, bsize } = await statfs(path);
-    return bavail * bsize;
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "ENOENT" || path === dirname(path)) throw error;
-    return freeSpace(dirname(path));
-  }
-}
 
 /** The health of a disk: what is written there is at risk, what is read is not. */
 export function diskCheck(path: string, minFreeBytes: number): HealthCheck {
@@ -19,8 +7,8 @@ export function diskCheck(path: string, minFreeBytes: number): HealthCheck {
     name: "disk",
     required: false,
     async check() {
-      const free = await freeSpace(path);
-      if (free < minFreeBytes) throw new Error(`${free} bytes are free where ${path} is, fewer than ${minFreeBytes}`);
+      const { freeBytes } = await roomAt(path);
+      if (freeBytes < minFreeBytes) throw new Error(`${freeBytes} bytes are free where ${path} is, fewer than ${minFreeBytes}`);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { roomAt } from "@seneschal/adapters/files";
 import { type Logger, setLogLevel } from "@seneschal/adapters/logging";
 import { systemClock, systemRandom } from "@seneschal/adapters/system";
 import { openTelemetry } from "@seneschal/adapters/telemetry";
@@ -19,7 +20,7 @@ import {
 } from "../platform/index.ts";
 import { dataPathSettings } from "../storage/grpc/data-path-settings.ts";
 import { certificateFiles } from "./certificate-files.ts";
-import { diskCheck, freeSpace } from "./free-space.ts";
+import { diskCheck } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
 import { needsRestart } from "./needs-restart.ts";
 import { openRates } from "./open-rates.ts";
@@ -135,7 +136,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       wait: { atMost: config.start_timeout, signal: signals },
       whenSealed: (url) => options.whenSealed?.({ name, url }),
       async whenBuilt(metrics) {
-        metrics.watchDisk(() => freeSpace(resolve(config.data_dir)));
+        metrics.watchDisk(async () => (await roomAt(resolve(config.data_dir))).freeBytes);
         if (server.processes > 0) measureProcesses(metrics, processes);
         await watchEnds(inForce, name, metrics);
       },

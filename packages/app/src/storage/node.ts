@@ -14,7 +14,7 @@ import {
   type SmartReading,
   type StorageEvent,
 } from "@seneschal/core/storage";
-import { CodedError, checkOptions } from "@seneschal/kernel";
+import { checkOptions } from "@seneschal/kernel";
 import type { Clock, CryptoProvider, DocumentStore, Random, ReplicatedLog, Vault } from "@seneschal/kernel/ports";
 import { type Background, openBackground, type openJobs } from "../platform/index.ts";
 import { createBuffers } from "./bytes/buffers.ts";
@@ -24,6 +24,7 @@ import { createShardStats } from "./cluster/shard-stats.ts";
 import { type Actor, nodeActor, type StorageContext } from "./context.ts";
 import { createChunkStore } from "./data/chunk-store.ts";
 import { createDeviceSet, type DeviceSet } from "./data/device-set.ts";
+import { type DeviceAt, overcommittedDisks } from "./data/disk-room.ts";
 import { createFragmentIo } from "./data/fragment-io.ts";
 import { joinCluster, type Membership } from "./data/join-cluster.ts";
 import { createLocalDevices, type OpenDevice } from "./data/local-devices.ts";
@@ -41,6 +42,7 @@ import { createReadAhead } from "./objects/read-ahead.ts";
 import type { ObjectServices } from "./objects/services.ts";
 import type { NodeReport } from "./peers/node-report.ts";
 import { openPeers, type Peers, type PeersOptions } from "./peers/open-peers.ts";
+import { refusedSetting } from "./refused-setting.ts";
 import { type BucketDestination, openReplication, type ReplicationWork } from "./replicate/open-replication.ts";
 import { shardStore } from "./shard-store.ts";
 import { createMonitor, type Monitor } from "./watch/monitor.ts";
@@ -204,7 +206,15 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     },
   });
   const up = peers.reachable;
-  const local = createLocalDevices(context, cluster, devices, options.openDevice);
+  const directories = new Map(options.devices.map(({ id, directory }) => [id, directory]));
+  /** This node's devices that take writes, where they are and what they hold. */
+  const places = (): readonly DeviceAt[] =>
+    Object.values(cluster.state.devices).flatMap(({ id, node, state, capacityBytes, directory = directories.get(id) }) =>
+      node !== nodeId || state === "Failed" || state === "Removed" || directory === undefined
+        ? []
+        : [{ id, directory, capacityBytes, usedBytes: devices.usedBytes(id) }],
+    );
+  const local = createLocalDevices(context, cluster, devices, options.openDevice, places);
   const closeAll = async (): Promise<void> => {
     for (const id of devices.ids()) await devices.get(id)?.close();
     peers.close();
@@ -355,6 +365,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     transportConnections: () => [...connections.values()].reduce((a, b) => a + b, 0),
     peers,
     background,
+    overcommitted: () => overcommittedDisks(places()),
     async systemDisk() {
       const { soft, hard } = options.systemDiskLimits ?? { soft: 50, hard: 75 };
       if (options.metadataDirectory === undefined) return { percent: 0, soft, hard, freeBytes: Number.MAX_SAFE_INTEGER };
@@ -472,9 +483,8 @@ async function expectFree(
   const known = cluster.state.nodes[nodeId];
   if (known === undefined || known.state === "Evicted" || known.peerAddress === "" || known.peerAddress === peerAddress) return;
   if ((await peers.whoIsAt(known.peerAddress)) !== nodeId) return;
-  throw new CodedError(
-    "config_invalid",
-    `storage.node_id: another process is node ${nodeId}, at ${known.peerAddress}: end it, or give this node an id of its own`,
-    { field: "storage.node_id" },
+  throw refusedSetting(
+    "storage.node_id",
+    `another process is node ${nodeId}, at ${known.peerAddress}: end it, or give this node an id of its own`,
   );
 }

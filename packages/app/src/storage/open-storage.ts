@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { createSecureContext } from "node:tls";
 import { openAdmittedDevice, openDirectoryDevice } from "@seneschal/adapters/devices";
 import { makeDirectory, readText } from "@seneschal/adapters/files";
 import { targetGuard } from "@seneschal/adapters/http";
@@ -39,6 +38,7 @@ import type { AdminServices } from "./admin/services.ts";
 import { statusHandlers } from "./admin/status-handlers.ts";
 import { nodeActor } from "./context.ts";
 import type { LocalDevice } from "./data/join-cluster.ts";
+import { deviceList, deviceSetting } from "./device-settings.ts";
 import { storageInForce } from "./environment.ts";
 import { openNfs } from "./files/open-nfs.ts";
 import { checkCertificates } from "./grpc/authenticate-peer.ts";
@@ -48,7 +48,9 @@ import { openBackups } from "./jobs/open-backups.ts";
 import { createCredentials } from "./keys/credentials.ts";
 import { openStorageNode, type StorageNode } from "./node.ts";
 import { openS3 } from "./open-s3.ts";
+import { certificateIn, checkKeyPair } from "./own-certificate.ts";
 import { durabilityOf } from "./pool-settings.ts";
+import { refusedSetting } from "./refused-setting.ts";
 import type { BucketDestination } from "./replicate/open-replication.ts";
 import type { StorageConfig } from "./settings.ts";
 import { shardStore } from "./shard-store.ts";
@@ -93,10 +95,10 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const { serveS3, serveNfs, serveGrpc } = parts;
   checkArgument("parts.serveS3", serveS3, "function");
   if (config.nfs.exports.length > 0 && serveNfs === undefined)
-    throw new CodedError("config_invalid", "storage.nfs.exports: this process was built without an NFS server");
+    throw refusedSetting("storage.nfs.exports", "this process was built without an NFS server");
   // With etcd, PostgreSQL and devices elsewhere nothing else makes it; how full its disk is counts all the same.
   await makeDirectory(parts.directory);
-  const list = deviceList(config, nodeId, parts.directory);
+  const list = deviceList(config, parts.directory);
   const devices = localDevices(config, list);
   const directories = new Map(list.map((d) => [d.id, d.directory]));
   let roots = config.device_roots;
@@ -108,9 +110,7 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
   const peerAddress = config.cluster.peer_address;
   const tlsFiles = await readDataPathTls(data);
   if ((tlsFiles !== undefined || data.insecure) && serveGrpc === undefined)
-    throw new CodedError("config_invalid", "storage.grpc: this process was built without a gRPC server");
-  if (config.cluster.kind === "etcd" && tlsFiles === undefined && !data.insecure)
-    throw new TypeError("nodes that agree over etcd reach each other by mutual TLS: set storage.grpc.ca, cert and key");
+    throw refusedSetting("storage.grpc", "this process was built without a gRPC server");
   const guard = targetGuard(config.notifications.allowed_targets);
   const simulation = config.test_knobs ? simulateSmart(shardStore(parts.store)) : undefined;
   const node = await openStorageNode({
@@ -220,14 +220,12 @@ export async function openStorage(settings: StorageConfig, platform: Platform, p
       const allowed = await authorisation.prepare(next.authorization_policy);
       const secured = await readS3Tls(next.s3);
       if ((secured === undefined) !== (config.s3.tls_cert === undefined))
-        throw new CodedError("config_invalid", "storage.s3: TLS is not turned on or off while it runs");
-      if (secured !== undefined) createSecureContext(secured);
+        throw refusedSetting("storage.s3.tls_cert", "TLS is not turned on or off while it runs");
       const identity = await readDataPathTls(storageInForce(next, process.env).grpc);
       if ((identity === undefined) !== (tlsFiles === undefined))
-        throw new CodedError("config_invalid", "storage.grpc: TLS is not turned on or off while it runs");
-      if (identity !== undefined) createSecureContext(identity);
+        throw refusedSetting("storage.grpc.cert", "TLS is not turned on or off while it runs");
       if (identity?.ca !== tlsFiles?.ca && data.crl !== undefined)
-        throw new CodedError("config_invalid", "storage.grpc.ca: beside a revocation list another CA needs a restart");
+        throw refusedSetting("storage.grpc.ca", "beside a revocation list another CA needs a restart");
       return {
         limits: limitsOf(next),
         apply() {
@@ -318,27 +316,16 @@ async function announce({ cluster, context }: StorageNode, data: string, peers: 
   await cluster.propose({ kind: "node.join", node: { id, address, dataAddress, peerAddress } }, nodeActor);
 }
 
-/** The configured devices, or six directories of 1 GiB in the first pool. */
-function deviceList(config: StorageConfig, nodeId: string, directory: string): StorageConfig["devices"] {
-  if (config.devices.length > 0) return config.devices;
-  // Device ids are the cluster's: nodes that share a log must not give the same ones.
-  const prefix = config.cluster.kind === "etcd" ? `${nodeId}-` : "";
-  return Array.from({ length: 6 }, (_, i) => ({
-    id: `${prefix}disk-${i}`,
-    pool: config.pools[0]?.id ?? "default",
-    directory: join(directory, "devices", `disk-${i}`),
-    capacity_bytes: 1 << 30,
-  }));
-}
-
 /** The devices of the settings, to be opened once it is known which of them the cluster has. */
 function localDevices(config: StorageConfig, list: StorageConfig["devices"]): readonly LocalDevice[] {
   return list.map(({ id, pool, directory, capacity_bytes: capacityBytes }, i) => ({
     id,
+    setting: (member) => deviceSetting(config, i, member),
     open: (known) =>
       openDirectoryDevice({ id, directory, capacityBytes, known }).catch((error: unknown) => {
-        throw isCoded(error) ? unusable(error, config.devices.length > 0 ? `storage.devices.${i}.directory` : "data_dir") : error;
+        throw isCoded(error) ? unusable(error, deviceSetting(config, i, "directory")) : error;
       }),
+    directory,
     pool,
     class: config.pools.find((p) => p.id === pool)?.class ?? "custom",
     capacityBytes,
@@ -363,17 +350,22 @@ function unusable({ code, message, cause }: CodedError, setting: string): CodedE
 /** The S3 servers that buckets may be copied to, by name. */
 async function openDestinations({ destinations }: StorageConfig["replication"]): Promise<ReadonlyMap<string, BucketDestination>> {
   const opened = new Map<string, BucketDestination>();
-  for (const { name, tenants, buckets, endpoint, region, access_key: accessKey, secret_key_file, timeout } of destinations) {
+  for (const [i, one] of destinations.entries()) {
+    const { name, tenants, buckets, endpoint, region, access_key: accessKey, secret_key_file, timeout } = one;
     const secretKey = (await readText(secret_key_file)).trim();
+    if (secretKey === "")
+      throw refusedSetting(`storage.replication.destinations.${i}.secret_key_file`, `${secret_key_file} is empty`);
     const target = await openS3Replicas({ endpoint, region, accessKey, secretKey, timeoutMs: timeout });
     opened.set(name, { target, tenants: new Set(tenants), ...(buckets && { buckets: new Set(buckets) }) });
   }
   return opened;
 }
 
-/** Certificate and key of the S3 port. Throws `TypeError` when one of the two is missing. */
+/** Certificate and key of the S3 port. Throws `config_invalid` for two that do not belong together. */
 async function readS3Tls({ tls_cert, tls_key }: StorageConfig["s3"]): Promise<S3Settings["tls"]> {
-  if (tls_cert === undefined && tls_key === undefined) return undefined;
-  if (tls_cert === undefined || tls_key === undefined) throw new TypeError("storage.s3 needs both tls_cert and tls_key");
-  return { cert: await readText(tls_cert), key: await readText(tls_key) };
+  if (tls_cert === undefined || tls_key === undefined) return undefined;
+  const tls = { cert: await readText(tls_cert), key: await readText(tls_key) };
+  certificateIn("storage.s3.tls_cert", tls_cert, tls.cert);
+  checkKeyPair({ setting: "storage.s3.tls_key", path: tls_key }, tls);
+  return tls;
 }

@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { roomAt } from "@seneschal/adapters/files";
 import { systemRandom } from "@seneschal/adapters/system";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkConfig } from "../../src/compose/check-config.ts";
@@ -64,6 +65,30 @@ describe("a check of the configuration", () => {
     expect(await told(4)).toEqual([["warning", "storage.pools.1", ["5", "4"]]]);
     expect(await told(1, { copies: 2 })).toEqual([["warning", "storage.pools.1", ["2", "1"]]]);
     expect([await told(5), await told(2, { copies: 2 }), await told(3, { data: 2, parity: 1 })]).toEqual([[], [], []]);
+  });
+
+  it("tells of devices that may take more than their disk has, together with those beside them, and of what they hold as held", async () => {
+    const { freeBytes } = await roomAt(dir);
+    const told = async (...shares: number[]) => {
+      const devices = shares.map((share, i) => ({
+        id: `d${i}`,
+        pool: "p",
+        directory: join(dir, `d${i}`, "not", "yet"),
+        capacity_bytes: Math.floor(freeBytes * share),
+      }));
+      const storage = { pools: [{ id: "p", class: "custom", durability: { copies: 2 } }], devices };
+      const found = await check({ services: ["storage"], storage });
+      return found.filter(({ setting }) => setting.startsWith("storage.devices"));
+    };
+    const warned = [{ severity: "warning", setting: "storage.devices.0.capacity_bytes" }];
+    // What else is written to this disk meanwhile is far less than a fifth of it.
+    expect(await told(0.4, 0.4)).toEqual([]);
+    expect(await told(0.6, 0.6)).toMatchObject(warned);
+    expect(await told(2, 0.1)).toMatchObject(warned);
+    // A sparse file, which takes nothing of the disk: it is of the device as far as the device goes.
+    await mkdir(join(dir, "d0", "not", "yet", "segments"), { recursive: true });
+    await truncate(await file(join("d0", "not", "yet", "segments", "0000000001.seg"), ""), Math.floor(freeBytes * 0.4));
+    expect(await told(0.6, 0.6)).toEqual([]);
   });
 
   it("of a sound one finds nothing", async () => {

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { roomAt } from "@seneschal/adapters/files";
 import { openLogger } from "@seneschal/adapters/logging";
 import { systemRandom } from "@seneschal/adapters/system";
 import { serve } from "@seneschal/server-fastify";
 import { serveS3 } from "@seneschal/server-s3";
 import { expect, it } from "vitest";
-import { freeSpace } from "../../src/compose/free-space.ts";
 import { prepareData } from "../../src/compose/prepare-data.ts";
 import { processSettings } from "../../src/compose/process-settings.ts";
 import { startProcess } from "../../src/compose/start-process.ts";
@@ -15,7 +15,7 @@ it("a disk with less room than is set is said by the health of each service that
   const dir = await mkdtemp(join(tmpdir(), "seneschal-disk-"));
   await prepareData(dir, systemRandom);
   const log = openLogger({ level: "silent" });
-  const free = await freeSpace(join(dir, "not", "yet"));
+  const { freeBytes: free } = await roomAt(join(dir, "not", "yet"));
   const told = async (min_free_bytes: number) => {
     const config = processSettings.parse({
       services: ["gateway", "scheduler"],

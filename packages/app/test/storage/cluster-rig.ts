@@ -117,7 +117,7 @@ export async function openCluster(
         vault,
         devices: local,
         pools: [{ id: "fast", class: "ssd" }],
-        openDevice: ({ taken: _taken, known: _known, ...device }) => openDirectoryDevice(device),
+        openDevice: ({ taken: _taken, known: _known, admit: _admit, ...device }) => openDirectoryDevice(device),
         ...extra,
       });
       const common = { node, authorisation, serveGrpc, log: silent, host: "127.0.0.1", port: 0, ...(tls && { tls }) };

@@ -37,7 +37,9 @@ describe("three nodes on one log", () => {
     const before = JSON.stringify(rig.node("n2").cluster.state);
     await expect(rig.start("n4", "n1")).rejects.toMatchObject({
       code: "config_invalid",
-      message: expect.stringMatching(/^storage\.node_id: another process is node n1, at .*: end it, or give this node an id/),
+      message: expect.stringMatching(
+        /^storage\.node_id \(STORE_NODE_ID\): another process is node n1, at .*: end it, or give this node an id/,
+      ),
     });
     await rig.node("n2").cluster.refresh();
     expect(JSON.stringify(rig.node("n2").cluster.state)).toBe(before);

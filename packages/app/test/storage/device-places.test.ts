@@ -107,6 +107,29 @@ describe("a start", () => {
     await running.stop();
   });
 
+  it("goes on with devices that may take more than their disk has, and tells of them: flags, a warning and an event, and no other health", async () => {
+    const vast = [device("d0"), { ...device("d1"), capacity_bytes: Number.MAX_SAFE_INTEGER }];
+    const running = await start(vast);
+    const url = running.services[0]?.url ?? "";
+    const flags = async () => (await call(url, "GET", "devices")).map((d: { flags: readonly string[] }) => d.flags.join());
+    await vi.waitFor(async () => expect(await flags()).toEqual(["capacity_beyond_disk", "capacity_beyond_disk"]), {
+      timeout: 60_000,
+      interval: 50,
+    });
+    const cluster = await call(url, "GET", "cluster");
+    const alert = { severity: "warning", message: "capacity beyond disk" };
+    expect(cluster).toMatchObject({
+      health: "healthy",
+      active_alerts: [
+        { ...alert, subject: "d0" },
+        { ...alert, subject: "d1" },
+      ],
+    });
+    const messages = (await call(url, "GET", "events?category=device")).map((event: { message: string }) => event.message);
+    expect(messages.filter((m: string) => /^capacity beyond the disk: the 2 devices on it/.test(m))).toHaveLength(2);
+    await running.stop();
+  });
+
   it("names the setting of a directory that cannot be used, why, and what to do", async () => {
     await (await start([device("d0"), device("d1")])).stop();
     await writeFile(join(root, "file"), "");

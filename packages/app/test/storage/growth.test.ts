@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAdmittedDevice } from "@seneschal/adapters/devices";
+import { roomAt } from "@seneschal/adapters/files";
 import { openDataChannel } from "@seneschal/adapters/grpc-storage";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { poolViews } from "../../src/storage/admin/views.ts";
@@ -68,6 +69,27 @@ describe.each(servers)("devices and pools of a running node on %s", (_, serve) =
     const log = (await h.store.auditRead(0, 10_000)).map(({ event }) => event);
     expect(log).toContainEqual(expect.objectContaining({ action: "op.add_device", outcome: "directory_not_allowed" }));
     expect(log).toContainEqual(expect.objectContaining({ action: "device.add", actor: "root" }));
+  });
+
+  test("a device that its disk has no room for, alone or beside those on it already, is refused, and its directory not made", async () => {
+    const { freeBytes } = await roomAt(base);
+    const directory = (id: string) => join(base, "disks", id);
+    const some = (id: string, share: number) =>
+      add({ device_id: id, directory: directory(id), capacity_bytes: Math.floor(freeBytes * share) });
+    for (const capacity_bytes of [Number.MAX_SAFE_INTEGER, 2 * freeBytes]) {
+      const answer = await add({ device_id: "vast", directory: directory("vast"), capacity_bytes });
+      expect([answer.status, answer.body.error]).toMatchObject([
+        400,
+        { code: "INVALID_SETTING", details: { field: "capacity_bytes" } },
+      ]);
+    }
+    // What else is written to this disk meanwhile is far less than a fifth of it.
+    expect((await some("half", 0.6)).status).toBe(201);
+    const beside = await some("other-half", 0.6);
+    expect([beside.status, beside.body.error.code]).toEqual([400, "INVALID_SETTING"]);
+    expect(beside.body.error.message).toMatch(/beside the other devices/);
+    const names = await readdir(join(base, "disks"));
+    expect(["vast", "half", "other-half"].filter((name) => names.includes(name))).toEqual(["half"]);
   });
 
   test("a pool is made and goes again, not while it has a device or the settings name it", async () => {

@@ -5,6 +5,7 @@ import { openDataChannel, openObjectClient } from "@seneschal/adapters/grpc-stor
 import { openLogger } from "@seneschal/adapters/logging";
 import { serveGrpc } from "@seneschal/server-grpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { storageInForce } from "../../src/storage/environment.ts";
 import { dataPathSettings } from "../../src/storage/grpc/data-path-settings.ts";
 import { openNodePorts, readDataPathTls } from "../../src/storage/grpc/open-data-path.ts";
 import { storageSettings } from "../../src/storage/index.ts";
@@ -217,8 +218,9 @@ describe("configuration", () => {
     [{ crl: "revoked.pem" }, {}],
     [{ insecure: true }, { STORE_DATA_ADDR: "0.0.0.0:0" }],
     [{ insecure: true }, { STORE_DATA_ADDR: "localhost" }],
-  ])("half a configuration or open plaintext does not start: %j %j", async (own, env) => {
-    await expect(open(own, env as Record<string, string>)).rejects.toThrow(TypeError);
+  ])("half a configuration or open plaintext does not start: %j %j", (own, env) => {
+    const config = storageSettings.parse({ grpc: own });
+    expect(() => storageInForce(config, env)).toThrow(expect.objectContaining({ code: "config_invalid" }));
   });
 
   test("a server certificate without a subject alternative name does not start", async () => {

@@ -63,7 +63,7 @@ test("maintenance opened alone begins the same work once, runs it, and lets go o
   const { context, cluster, devices } = parts;
   const maintenance = openMaintenance({
     parts,
-    local: createLocalDevices(context, cluster, devices, undefined),
+    local: createLocalDevices(context, cluster, devices, undefined, () => []),
     peers: { addDevice: async () => undefined },
     background,
     log: openLogger({ level: "silent" }),

@@ -49,6 +49,7 @@ export {
 } from "./cluster/state.ts";
 export { type ClusterCommand, type ClusterStep, stepCluster } from "./cluster/step.ts";
 export { type CorsQuestion, type CorsRule, corsRuleFor } from "./cors.ts";
+export { type Overcommitment, overcommitted, type PlacedDevice } from "./device/capacity.ts";
 export { afterVerdict, type SmartFlag, type SmartVerdict, smartLimits, smartVerdict } from "./device/smart.ts";
 export {
   canTransition,
@@ -343,6 +344,7 @@ export {
   announceInlineThreshold,
   announceNode,
   announcePool,
+  announceRoom,
   type CommittedChange,
 } from "./watch/announcements.ts";
 export {

@@ -68,7 +68,7 @@ export async function openAuthorisation(options: AuthorisationOptions): Promise<
   });
   const { engine, service, source, settings } = options;
   const compiled = async (own: string | undefined): Promise<CompiledPolicy> => {
-    const name = own === undefined ? `policies/authz/${service}.rego` : "authorization_policy";
+    const name = own === undefined ? `policies/authz/${service}.rego` : `${service}.authorization_policy`;
     const text = own ?? (await readText(fileURLToPath(new URL(`../../../policies/authz/${service}.rego`, import.meta.url))));
     const result = await engine.compile([{ name, source: text }]);
     if (!result.ok) throw new CodedError("config_invalid", `${name} does not compile`, { problems: result.problems });

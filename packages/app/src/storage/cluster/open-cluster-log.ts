@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { openLevelLog } from "@seneschal/adapters/level";
 import { createMemoryLog } from "@seneschal/adapters/memory";
-import { CodedError, checkArgument } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import type { ReplicatedLog } from "@seneschal/kernel/ports";
 import { etcdOptions } from "../../platform/index.ts";
+import { refusedSetting } from "../refused-setting.ts";
 import type { StorageConfig } from "../settings.ts";
 
 /** The configured log of the cluster. Throws `config_invalid`, and what the adapters throw. */
@@ -16,7 +17,7 @@ export async function openClusterLog(settings: StorageConfig["cluster"], directo
     case "level":
       return openLevelLog({ path: join(directory, "cluster-log") });
     case "etcd": {
-      if (settings.endpoints.length === 0) throw new CodedError("config_invalid", "storage.cluster.endpoints: etcd needs them");
+      if (settings.endpoints.length === 0) throw refusedSetting("storage.cluster.endpoints", "etcd needs them");
       // Loaded when it is wanted: the client takes several megabytes.
       const { openEtcdLog } = await import("@seneschal/adapters/etcd");
       return openEtcdLog({ ...etcdOptions(settings), prefix: settings.prefix });

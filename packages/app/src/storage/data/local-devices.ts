@@ -4,7 +4,9 @@ import type { BlobDevice } from "@seneschal/kernel/ports";
 import type { ClusterChange, ClusterControl } from "../cluster/cluster-control.ts";
 import type { Actor, StorageContext } from "../context.ts";
 import type { NewDevice } from "../peers/new-device.ts";
+import { refusedSetting } from "../refused-setting.ts";
 import type { DeviceSet } from "./device-set.ts";
+import { admitCapacity, type DeviceAt } from "./disk-room.ts";
 import { createKeyedLock } from "./keyed-lock.ts";
 
 /** Opens a directory as a device, where the settings allow it; `known`: it was opened before, and must still be there. */
@@ -15,6 +17,8 @@ export type OpenDevice = (device: {
   readonly known: boolean;
   /** Directories that other devices of this node were given while it ran. */
   readonly taken: readonly string[];
+  /** Throws what keeps a device from being made at an allowed place. */
+  readonly admit?: ((directory: string) => Promise<void>) | undefined;
 }) => Promise<BlobDevice>;
 
 /** The devices that a node was given while it ran: the cluster's state says which, and where they are. */
@@ -32,15 +36,21 @@ export function createLocalDevices(
   cluster: ClusterControl,
   devices: DeviceSet,
   open: OpenDevice | undefined,
+  /** This node's devices that take writes, and where they are. */
+  places: () => readonly DeviceAt[],
 ): LocalDevices {
   const { nodeId } = context;
   /** Two openings of one directory would write it over each other. */
   const locked = createKeyedLock();
   const own = (): readonly Device[] => Object.values(cluster.state.devices).filter((d) => d.node === nodeId);
-  const opened = async (device: Omit<NewDevice, "pool">, known: boolean): Promise<BlobDevice> => {
+  const opened = async (
+    device: Omit<NewDevice, "pool">,
+    known: boolean,
+    admit?: (directory: string) => Promise<void>,
+  ): Promise<BlobDevice> => {
     if (open === undefined) throw new CodedError("directory_not_allowed", "this node opens no devices while it runs");
     const taken = own().flatMap((d) => (d.id === device.id || d.directory === undefined ? [] : [d.directory]));
-    return open({ ...device, known, taken });
+    return open({ ...device, known, taken, admit });
   };
   /** A device that does not open is silent: the rounds say so, and give it up. */
   const openKnown = async (device: Device, directory: string): Promise<void> => {
@@ -69,7 +79,8 @@ export function createLocalDevices(
           throw storageError("InvalidSetting", `node ${nodeId} is ${nodes[nodeId]?.state}: it takes no devices`, {
             field: "node_id",
           });
-        await devices.add(await opened({ id, directory, capacityBytes }, false));
+        const admit = (real: string) => admitCapacity({ id, directory: real, capacityBytes }, places());
+        await devices.add(await opened({ id, directory, capacityBytes }, false, admit));
         const command = {
           kind: "device.add",
           device: { id, node: nodeId, pool, class: found.class, capacityBytes, directory },
@@ -86,12 +97,7 @@ export function createLocalDevices(
           const { id, directory, state } = device;
           if (directory === undefined || state === "Removed" || devices.get(id) !== undefined) continue;
           await openKnown(device, directory).catch((error: unknown) => {
-            throw new CodedError(
-              "config_invalid",
-              `storage.device_roots: ${(error as Error).message}`,
-              { field: "device_roots" },
-              error,
-            );
+            throw refusedSetting("storage.device_roots", (error as Error).message, error);
           });
         }
       }),

@@ -3,7 +3,6 @@ export function parseDataAddress(address: string): { readonly host: string; read
   const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(address) ?? [];
   const host = bracketed ?? plain;
   const port = Number(digits);
-  if (host === undefined || !(port <= 65_535))
-    throw new TypeError(`STORE_DATA_ADDR and STORE_PEER_ADDR must be host:port, one is ${JSON.stringify(address)}`);
+  if (host === undefined || !(port <= 65_535)) throw new TypeError(`expected host:port, not ${JSON.stringify(address)}`);
   return { host, port };
 }

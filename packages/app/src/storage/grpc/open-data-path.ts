@@ -1,9 +1,10 @@
-import { X509Certificate } from "node:crypto";
 import { readText } from "@seneschal/adapters/files";
 import type { Logger } from "@seneschal/adapters/logging";
 import type { GrpcServer, GrpcTls, ServeGrpc } from "@seneschal/core/storage";
 import { type Authorisation, inRanges } from "../../platform/index.ts";
 import type { StorageNode } from "../node.ts";
+import { certificateIn, checkKeyPair } from "../own-certificate.ts";
+import { refusedSetting } from "../refused-setting.ts";
 import { parseDataAddress } from "./data-address.ts";
 import type { DataPathSettings } from "./data-path-settings.ts";
 import { openDataPort, openPeersPort } from "./open-grpc.ts";
@@ -14,23 +15,17 @@ export interface NodePorts {
 }
 
 /**
- * The TLS files, read; nothing when none is configured. Throws `TypeError` when TLS is half configured and when the certificate
- * has no subject alternative name (no client could verify it).
+ * The TLS files of settings in force, read; nothing when none is configured. Throws `config_invalid` for what is no certificate, key or
+ * authority, for two that do not belong together, and for a certificate without a subject alternative name: no client could verify it.
  */
-export async function readDataPathTls({ ca, cert, key, crl, insecure }: DataPathSettings): Promise<GrpcTls | undefined> {
-  if (ca === undefined && cert === undefined && key === undefined) {
-    if (crl !== undefined && !insecure)
-      throw new TypeError(
-        "the data path has a revocation list but no TLS: set STORE_CA_PATH, STORE_CERT_PATH and STORE_KEY_PATH",
-      );
-    return undefined;
-  }
-  if (insecure) throw new TypeError("storage.grpc.insecure excludes TLS files");
-  if (ca === undefined || cert === undefined || key === undefined)
-    throw new TypeError("the data path needs all of STORE_CA_PATH, STORE_CERT_PATH and STORE_KEY_PATH");
+export async function readDataPathTls({ ca, cert, key }: DataPathSettings): Promise<GrpcTls | undefined> {
+  if (ca === undefined || cert === undefined || key === undefined) return undefined;
   const tls = { ca: await readText(ca), cert: await readText(cert), key: await readText(key) };
-  if (new X509Certificate(tls.cert).subjectAltName === undefined)
-    throw new TypeError(`the certificate of the data path names no host in a subject alternative name: ${cert}`);
+  certificateIn("storage.grpc.ca", ca, tls.ca);
+  const own = certificateIn("storage.grpc.cert", cert, tls.cert);
+  if (own.subjectAltName === undefined)
+    throw refusedSetting("storage.grpc.cert", `${cert} names no host in a subject alternative name`);
+  checkKeyPair({ setting: "storage.grpc.key", path: key }, tls);
   return tls;
 }
 

@@ -28,7 +28,7 @@ export function backupSettings(settings: BackupSettings, env: Readonly<Record<st
   });
 }
 
-/** The configured targets by name, the default one first. Throws `TypeError` when the default is not configured. */
+/** The configured targets by name, the default one first. */
 export async function openBackups({ backend, directory, s3 }: BackupSettings): Promise<Readonly<Record<string, BackupTarget>>> {
   const targets: [string, BackupTarget][] = [];
   if (directory !== undefined) targets.push(["fs", directoryBackups(directory)]);
@@ -36,7 +36,5 @@ export async function openBackups({ backend, directory, s3 }: BackupSettings): P
     const { endpoint, region, bucket, access_key: accessKey, secret_key: secretKey } = s3;
     targets.push(["s3", await openS3Backups({ endpoint, region, bucket, accessKey, secretKey })]);
   }
-  if (backend !== undefined && !targets.some(([name]) => name === backend))
-    throw new TypeError(`the backup backend ${backend} is chosen but not configured`);
   return Object.fromEntries(targets.sort(([a], [b]) => Number(b === backend) - Number(a === backend)));
 }

@@ -8,6 +8,7 @@ import {
   announceInlineThreshold,
   announceNode,
   announcePool,
+  announceRoom,
   type CapacityForecast,
   type ClusterHealth,
   clusterHealth,
@@ -23,6 +24,7 @@ import {
   type NodeStatus,
   type NodeView,
   nodeStatus,
+  type Overcommitment,
   type PoolFill,
   type PoolFilling,
   poolState,
@@ -73,6 +75,8 @@ export interface MonitorParts {
   readonly transportConnections: () => number;
   /** Places of the metadata that are damaged. */
   readonly damage: () => readonly string[];
+  /** Disks of this node that have less room than the devices on them may still take. */
+  readonly overcommitted: () => Promise<readonly Overcommitment[]>;
   /** Fill of the disk that keeps metadata, percent; soft and hard limit. */
   readonly systemDisk: () => Promise<{
     readonly percent: number;
@@ -120,6 +124,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
   const readings = new Map<string, SmartReading>();
   const verdicts = new Map<string, SmartVerdict>();
   const silent = new Map<string, number>();
+  /** Devices of this node that may take more than their disks have, as of the last look. */
+  let crowded: ReadonlyMap<string, Overcommitment> = new Map();
   let disk: Awaited<ReturnType<MonitorParts["systemDisk"]>> | undefined;
   let deltas = 0;
   /** Of the metadata, as of the last look: the same for every node, and after a restart. */
@@ -184,7 +190,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
     });
 
   const flagsOf = (device: string, node: string): readonly string[] => {
-    if (node === context.nodeId) return verdicts.get(device)?.flags ?? [];
+    if (node === context.nodeId)
+      return [...(verdicts.get(device)?.flags ?? []), ...(crowded.has(device) ? ["capacity_beyond_disk"] : [])];
     return parts.peers.view(node)?.report.devices.find((d) => d.device_id === device)?.flags ?? [];
   };
 
@@ -260,6 +267,13 @@ export function createMonitor(parts: MonitorParts): Monitor {
     for (const step of afterVerdict(device.state, verdict))
       if (step === "degrade") await cluster.propose({ kind: "device.event", id, event: { kind: "degrade", reason } }, nodeActor);
       else await parts.evacuate(id, reason, reading);
+  };
+
+  const watchRoom = async (): Promise<void> => {
+    const found = await parts.overcommitted();
+    const now = new Map(found.flatMap((disk) => disk.devices.map((id) => [id, disk] as const)));
+    for (const { id } of watched()) if (now.has(id) !== crowded.has(id)) tell(announceRoom(id, now.get(id)));
+    crowded = now;
   };
 
   /** Each shard is watched by its leader. While nobody knows how full the disk is, thresholds stay as they are. */
@@ -372,6 +386,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
           counts = { lostChunks, shreddingTenants: await parts.tenants.shredding(), failingWebhooks };
         });
         await background.each("devices", watched(), watchDevice);
+        await background.step("disk room", watchRoom);
         await background.step("shards", watchShards);
       }
       await background.step("sample", async () => {

@@ -1,6 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
 import type { ClusterState } from "../cluster/state.ts";
 import type { ClusterCommand } from "../cluster/step.ts";
+import type { Overcommitment } from "../device/capacity.ts";
 import type { DeviceTransition } from "../device/step.ts";
 import type { PoolState } from "../pool/thresholds.ts";
 import type { InlineReason } from "../shard/inline-threshold.ts";
@@ -113,6 +114,16 @@ export function announceChange(change: CommittedChange): readonly Announcement[]
     default:
       return [];
   }
+}
+
+/** What is told when the disk of a device has less room than the device may still take, or has it again. */
+export function announceRoom(device: string, found: Overcommitment | undefined): Announcement {
+  checkArgument("device", device, "string");
+  if (found === undefined) return announcement("info", "device", "the disk has the device's capacity again", { device });
+  const { promisedBytes, freeBytes, devices } = found;
+  const who = devices.length > 1 ? `the ${devices.length} devices on it` : "the device";
+  const message = `capacity beyond the disk: ${who} may take ${promisedBytes} bytes more, ${freeBytes} are free`;
+  return announcement("warning", "device", message, { device });
 }
 
 /** What is told when the flags that a device's readings give it change; none: they were cleared. */
