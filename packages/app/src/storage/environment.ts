@@ -1,6 +1,6 @@
 import { targetGuard } from "@seneschal/adapters/http";
 import { checkArgument } from "@seneschal/kernel";
-import { ZodError } from "zod";
+import * as z from "zod";
 import { isLoopback } from "../platform/config/loopback.ts";
 import { parseDataAddress } from "./grpc/data-address.ts";
 import { dataPathSettings } from "./grpc/data-path-settings.ts";
@@ -81,7 +81,7 @@ function backupInForce(...given: Parameters<typeof backupSettings>): ReturnType<
     try {
       return backupSettings(...given);
     } catch (error) {
-      if (!(error instanceof ZodError)) throw error;
+      if (!(error instanceof z.ZodError)) throw error;
       const [issue] = error.issues;
       throw refusedSetting(
         ["storage.backup", ...(issue?.path ?? [])].join("."),
