@@ -77,6 +77,13 @@ export {
   type SqlEnforcer,
 } from "./enforce/enforcement-task.ts";
 export { type QueriedTable, queriedCatalogue } from "./enforce/queried-catalogue.ts";
+export {
+  COLUMN_TYPES,
+  type ConditionColumn,
+  conditionSql,
+  type RowCondition,
+  type SqlCondition,
+} from "./enforce/row-condition.ts";
 export { tableQuery, tableView } from "./enforce/table-query.ts";
 export {
   type ColumnMask,

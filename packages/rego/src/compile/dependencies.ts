@@ -13,7 +13,7 @@ export interface Dependencies {
 }
 
 /** A ref below `input` or `data`: the root first. */
-type Path = readonly Value[];
+export type Path = readonly Value[];
 
 /** Follows what statements read through all rules that they may ask. `lower` gives the rules of a set. */
 export function dependenciesOf(
@@ -51,7 +51,7 @@ function sorted(paths: Iterable<Path>): readonly string[] {
   return [...paths].sort(compare).map(refText);
 }
 
-function refText([root, ...parts]: Path): string {
+export function refText([root, ...parts]: Path): string {
   return `${root}${parts.map((part) => (typeof part === "string" ? pathText([part]).slice(4) : `[${termText(part)}]`)).join("")}`;
 }
 
@@ -66,7 +66,7 @@ function minimal(paths: readonly Path[]): readonly Path[] {
 }
 
 /** The rules that a path reads: those at it or on the way to it, else all below it. */
-function rulesAt(root: RuleNode, path: Path): readonly RuleSet[] {
+export function rulesAt(root: RuleNode, path: Path): readonly RuleSet[] {
   let node: RuleNode | undefined = root;
   const out: RuleSet[] = [];
   for (const part of path) {
@@ -78,7 +78,7 @@ function rulesAt(root: RuleNode, path: Path): readonly RuleSet[] {
 }
 
 /** What one rule or query reads. */
-class Reads {
+export class Reads {
   readonly #refs: RefOperand[] = [];
   readonly #callees = new Set<RuleSet>();
   /** Refs that a variable stands for. */

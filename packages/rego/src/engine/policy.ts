@@ -1,13 +1,16 @@
 import { checkArgument, checkOptions } from "../argument.ts";
+import { annotate } from "../compile/annotations.ts";
 import { arranging } from "../compile/arrange.ts";
 import { type Dependencies, dependenciesOf } from "../compile/dependencies.ts";
 import { Emitter, fold } from "../compile/emit.ts";
 import { Lowerer } from "../compile/lower.ts";
 import type { RuleProbe } from "../compile/rules.ts";
-import { reporter } from "../compile/tree.ts";
+import { type PlacedRule, reporter } from "../compile/tree.ts";
 import { type EvaluationCode, type Problem, RegoCompileError } from "../errors.ts";
 import type { Frame, Step } from "../eval/context.ts";
 import { type Entry, type EvaluateOptions, entryAt, evaluateAt, guarded } from "../eval/evaluate.ts";
+import type { Condition } from "../partial/condition.ts";
+import { type PartialCode, PartialEvaluator, PartialRefusal } from "../partial/partial-evaluator.ts";
 import type { Module, Source } from "../syntax/ast.ts";
 import { parseModule, parseQuery } from "../syntax/parse-module.ts";
 import { toJson } from "../value/json.ts";
@@ -22,6 +25,19 @@ import { judgeTest, type TestOutcome, type TestRule, testsOf } from "./tests.ts"
 /** The solutions of a query: one object of bindings each. */
 export type Solutions =
   | { readonly kind: "solutions"; readonly bindings: readonly Readonly<Record<string, unknown>>[] }
+  | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string };
+
+/** For which rows a query holds; `refused` where no condition says it, with the place in the policy. */
+export type PartialResult =
+  | { readonly kind: "condition"; readonly condition: Condition }
+  | {
+      readonly kind: "refused";
+      readonly code: PartialCode;
+      readonly message: string;
+      readonly file: string;
+      readonly row: number;
+      readonly col: number;
+    }
   | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string };
 
 /** Where a query stands: it reads names as a module of that package with those imports does. */
@@ -50,6 +66,23 @@ interface Query {
 }
 
 const MAX_CACHED = 256;
+
+/** Paths of rows below `input`. */
+function rowsOf(unknowns: readonly string[]): readonly (readonly string[])[] {
+  const paths = unknowns.map((text, i) => {
+    checkArgument(`unknowns[${i}]`, text, "string");
+    const path = parsePath(text, "input");
+    if (path === undefined) throw new TypeError(`unknowns[${i}]: expected a path such as input.row`);
+    return path;
+  });
+  for (const [i, path] of paths.entries())
+    for (const other of paths.slice(0, i)) {
+      const n = Math.min(path.length, other.length);
+      if (path.slice(0, n).every((name, at) => name === other[at]))
+        throw new TypeError(`unknowns[${i}]: holds another one, or lies within it`);
+    }
+  return paths;
+}
 
 /** A compiled, immutable policy: shareable, re-entrant. */
 export class Policy {
@@ -252,6 +285,56 @@ export class Policy {
         (lowerers.get(module) as Lowerer).lowerRule(rule),
       ),
     );
+  }
+
+  /**
+   * For which rows a query holds, as a {@link Condition}: what `unknowns` name (`input.row`) are rows, objects whose members are columns of a
+   * database, each with a value that is null, a boolean, a number or a text; everything else is known. A row meets the condition exactly
+   * where the query holds with the row in its place. What no condition says is refused, by its place. Throws {@link RegoCompileError} if
+   * the query does not compile, a TypeError for unknowns that are no paths below `input`.
+   *
+   * @example
+   * ```ts
+   * import { compile } from "@seneschal/rego";
+   * const source = "package p\n\nallow if input.row.owner == input.user\n\nallow if input.row.team in data.teams[input.user]\n";
+   * const policy = compile([{ name: "p.rego", source }]);
+   * const told = policy.partial("data.p.allow", ["input.row"], { user: "ada" }, { data: { teams: { ada: ["x", "y"] } } });
+   * if (told.kind === "condition") console.log(JSON.stringify(told.condition.operator)); // "or"
+   * ```
+   */
+  partial(
+    query: string,
+    unknowns: readonly string[],
+    input?: unknown,
+    options: Omit<QueryOptions, "strict"> = {},
+  ): PartialResult {
+    checkArgument("query", query, "string");
+    checkArgument("unknowns", unknowns, "array");
+    const rows = rowsOf(unknowns);
+    const { package: _, imports: __, ...rest } = options;
+    const header = headerOf(options);
+    this.#compileQuery(query, header);
+    const { root, builtins, modules, program } = this.#compiled;
+    const { report } = reporter();
+    const metadata = annotate(modules, report);
+    const lowerers = new Map(modules.map((module) => [module, new Lowerer(module, root, builtins, report, metadata)]));
+    const lower = ({ module, rule }: PlacedRule) => ({
+      lowered: (lowerers.get(module) as Lowerer).lowerRule(rule),
+      file: module.name,
+    });
+    return guarded(input, { ...rest, strict: false }, (context): PartialResult => {
+      const module = header === "" ? undefined : parseModule({ name: "query", source: header }).module;
+      const lowerer = new Lowerer(module, root, builtins, report, metadata);
+      const { statements, frame } = lowerer.lowerQuery(parseQuery(query).body ?? []);
+      const evaluator = new PartialEvaluator({ program, builtins, lower, arity: arityOf(builtins), context, unknowns: rows });
+      try {
+        return { kind: "condition", condition: evaluator.query(statements, frame) };
+      } catch (error) {
+        if (!(error instanceof PartialRefusal)) throw error;
+        const { code, message, file, loc } = error;
+        return { kind: "refused", code, message, file, row: loc.row, col: loc.col };
+      }
+    });
   }
 
   /** What a name or path stands for, remembered by the string or by the array's identity. */
