@@ -44,7 +44,7 @@ export function targetGuard(allowed: readonly string[]): TargetGuard {
   // A list of their own each: one list takes an IPv4 address for its mapped form too.
   const special = { ipv4: blockList(special4), ipv6: blockList(special6) };
   const addresses = blockList(allowed.filter((entry) => isIP(entry.split("/")[0] ?? "") !== 0));
-  const names = new Set(allowed.map((entry) => entry.toLowerCase()));
+  const names = new Set(allowed.map(folded));
 
   const permits = (address: string): boolean => {
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
@@ -54,7 +54,7 @@ export function targetGuard(allowed: readonly string[]): TargetGuard {
   const guarded = (hostname: string, options: LookupOptions, callback: Parameters<LookupFunction>[2]): void => {
     lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
       if (error !== null) return callback(error, "");
-      const usable = names.has(hostname.toLowerCase()) ? found : found.filter(({ address }) => permits(address));
+      const usable = names.has(folded(hostname)) ? found : found.filter(({ address }) => permits(address));
       const [first] = usable;
       if (first === undefined) {
         const refused: NodeJS.ErrnoException = new Error("the host resolves to an address that may not be called");
@@ -68,7 +68,7 @@ export function targetGuard(allowed: readonly string[]): TargetGuard {
 
   return {
     refusal({ hostname }) {
-      const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+      const host = folded(hostname.replace(/^\[|\]$/g, ""));
       if (names.has(host)) return undefined;
       if (isIP(host) !== 0) return permits(host) ? undefined : "a private address must be allowed by the configuration";
       const local = host === "localhost" || host.endsWith(".localhost");
@@ -76,6 +76,11 @@ export function targetGuard(allowed: readonly string[]): TargetGuard {
     },
     lookup: guarded as LookupFunction,
   };
+}
+
+/** Names without regard to case and to the dots at their end, which say that there is no more of them. */
+function folded(name: string): string {
+  return name.toLowerCase().replace(/\.+$/, "");
 }
 
 function blockList(ranges: readonly string[]): BlockList {

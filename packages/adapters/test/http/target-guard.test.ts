@@ -45,6 +45,27 @@ describe("the guard of outgoing calls", () => {
     (url) => expect(closed.refusal(new URL(url))).toBeUndefined(),
   );
 
+  it("takes a name for itself in every form that a URL has for it", () => {
+    const forms = (name: string) => [
+      name,
+      name.toUpperCase(),
+      `${name}.`,
+      `${name.toUpperCase()}.`,
+      `${name}%2E`,
+      `${name}\u3002`,
+      `%${name.charCodeAt(0).toString(16)}${name.slice(1)}`,
+      [...name].map((c) => (c === "." ? "\uff0e" : String.fromCharCode(c.charCodeAt(0) + 0xfee0))).join(""),
+    ];
+    const open = targetGuard(["Vault.Localhost.", "inside.localhost"]);
+    for (const name of ["localhost", "x.localhost", "127.0.0.1"])
+      for (const form of forms(name)) {
+        expect(closed.refusal(new URL(`http://${form}/`)), form).toBeDefined();
+        expect(open.refusal(new URL(`http://${form}/`)), form).toBeDefined();
+      }
+    for (const name of ["vault.localhost", "inside.localhost"])
+      for (const form of forms(name)) expect(open.refusal(new URL(`http://${form}/`)), form).toBeUndefined();
+  });
+
   it("opens exactly what the configuration names", () => {
     const open = targetGuard(["10.0.0.0/8", "192.168.1.7", "vault.internal", "fd00::/8"]);
     for (const url of ["https://10.9.9.9/", "https://192.168.1.7/", "https://vault.internal/", "https://[fd00::5]/"]) {
