@@ -30,8 +30,8 @@ describe("configuration by the command line", () => {
     const host = scriptedHost({ cwd, env });
     expect(await run(["config", "check", "-c", "c.yaml", "--set", "auth.jwt.clock_skew=30s"], host), host.errors.join()).toBe(0);
     const text = host.lines.join("\n");
-    // The verdict first: what is in force is a long list.
-    expect(text.split("\n")[0]).toBe("nothing is wrong with it");
+    // The verdict first and last: what is in force is a long list.
+    expect([text.split("\n")[0], text.split("\n").at(-1)]).toEqual(Array(2).fill("nothing is wrong with it"));
     expect(text).toContain("gateway.server.port: 2222");
     expect(text).toContain('gateway.server.host: "127.0.0.2"');
     expect(text).toContain("auth.jwt.clock_skew: 30000");
@@ -42,6 +42,21 @@ describe("configuration by the command line", () => {
       "gateway.server.tls_cert": null,
       "gateway.vault.passphrase": "********",
     });
+  });
+
+  it("settings of services that do not run are not shown, but to programs, and no URL tells a secret", async () => {
+    const host = scriptedHost({ cwd, env: data });
+    const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const hook = { name: "told", tenants: ["acme"], url: "https://hooks.example.org/in?token=hunter2", secret };
+    const set = ["--offline", "--set", "services=storage", `storage.notifications.webhooks=${JSON.stringify([hook])}`];
+    await run(["config", "check", ...set], host);
+    const text = host.lines.join("\n");
+    const tops = new Set(text.split("\n").flatMap((line) => /^(\w+)\.\S*: /.exec(line)?.[1] ?? []));
+    expect(["gateway", "governance", "scheduler", "storage", "auth"].filter((top) => tops.has(top))).toEqual(["storage", "auth"]);
+    expect(text).toContain("https://hooks.example.org/in?********");
+    await run(["config", "check", ...set, "--json"], host);
+    expect(host.json()["settings"]).toHaveProperty(["gateway.server.port"]);
+    expect(host.lines.join("\n")).not.toContain("hunter2");
   });
 
   it("an unknown key of any source stops everything, by its name", async () => {

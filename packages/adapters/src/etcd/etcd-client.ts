@@ -86,10 +86,10 @@ export class EtcdClient {
     if (options.auth !== undefined) checkOptions("options.auth", options.auth, { username: "string", password: "string" });
     if (options.endpoints.length === 0) throw new TypeError("no etcd endpoint is given");
     for (const endpoint of options.endpoints) {
-      const { protocol, hostname } = new URL(endpoint);
+      const { protocol, hostname, host } = new URL(endpoint);
       const loopback = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
-      if (protocol !== "https:" && !loopback) throw new TypeError(`etcd endpoint ${endpoint}: only loopback may go without TLS`);
-      if (protocol === "https:" && options.tls === undefined) throw new TypeError(`etcd endpoint ${endpoint} needs tls`);
+      if (protocol !== "https:" && !loopback) throw new TypeError(`etcd endpoint ${host}: only loopback may go without TLS`);
+      if (protocol === "https:" && options.tls === undefined) throw new TypeError(`etcd endpoint ${host} needs tls`);
     }
     this.#options = options;
     this.tryMs = options.tryMs ?? 1000;

@@ -268,7 +268,7 @@ async function checkArchive(config: ProcessConfig, service: "gateway" | "governa
     await tryArchive(await openArchive(archive.to));
     return [];
   } catch (cause) {
-    const what = archive.to.directory ?? `${archive.to.s3?.endpoint} ${archive.to.s3?.bucket}`;
+    const what = archive.to.directory ?? `${archive.to.s3 && new URL(archive.to.s3.endpoint).host} ${archive.to.s3?.bucket}`;
     return [
       error(
         setting,

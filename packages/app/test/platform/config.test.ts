@@ -137,6 +137,41 @@ describe("configuration", () => {
     });
   });
 
+  test("what may be a secret in a URL is masked wherever the URL stands, and the rest is shown", () => {
+    const anywhere = z.strictObject({
+      one: z.url(),
+      text: z.string(),
+      list: z.array(z.url()),
+      named: z.record(z.string(), z.union([z.url(), z.strictObject({ to: z.url() })])),
+      kind: z.discriminatedUnion("kind", [z.strictObject({ kind: z.literal("http"), address: z.url().optional() })]),
+      free: z.unknown(),
+    });
+    const of = (url: string) => ({
+      one: url,
+      text: url,
+      list: [url, url],
+      named: { a: url, b: { to: url } },
+      kind: { kind: "http", address: url },
+      free: { deep: [url] },
+    });
+    for (const [url, shown] of [
+      ["https://h.test/in?token=hunter2", "https://h.test/in?********"],
+      ["https://h.test/in#hunter2", "https://h.test/in#********"],
+      ["https://hunter2@h.test:8443/in", "https://********@h.test:8443/in"],
+      ["https://u:hunter2@h.test/", "https://********@h.test/"],
+      ["https:u:hunter2@h.test", "https://********@h.test/"],
+      ["\thttps:\\\\u:hunter2@h.test", "https://********@h.test/"],
+      ["redis://:hunter2@h.test/0?a=hunter2", "redis://********@h.test/0?********"],
+      ["https://h.test/in/", "https://h.test/in/"],
+      ["http://10.0.0.1:2379", "http://10.0.0.1:2379"],
+    ] as const) {
+      const told = describeConfig(anywhere, of(url));
+      expect(JSON.stringify(told)).not.toContain("hunter2");
+      const { kind, ...rest } = of(shown);
+      expect(told).toEqual({ ...rest, "kind.kind": kind.kind, "kind.address": kind.address });
+    }
+  });
+
   test("an ambiguous environment name is a mistake of the schema", () => {
     const ambiguous = z.strictObject({ a_b: z.string().optional(), a: z.strictObject({ b: z.string().optional() }).optional() });
     expect(() => loadConfig(ambiguous, {})).toThrow(TypeError);

@@ -2,10 +2,13 @@ import { checkArgument } from "@seneschal/kernel";
 import type * as z from "zod";
 import { leaves, wrapped } from "./leaves.ts";
 
-/** What is in force by dotted path, `null` where nothing is set; secrets and what lies inside of them are masked, also in lists and in settings by name. */
+/**
+ * What is in force by dotted path, `null` where nothing is set; secrets and what lies inside of them are masked, also in lists and in settings
+ * by name, and so are user, query and fragment of whatever is a URL.
+ */
 export function describeConfig(schema: z.ZodObject, config: unknown): Readonly<Record<string, unknown>> {
   checkArgument("schema", schema, "object");
-  const shown = masked(schema, config);
+  const shown = withoutUrlSecrets(masked(schema, config));
   return Object.fromEntries(
     leaves(schema).map(({ path, secret }) => {
       const value = path.reduce<unknown>((tree, key) => (tree as Record<string, unknown> | undefined)?.[key], shown);
@@ -15,6 +18,24 @@ export function describeConfig(schema: z.ZodObject, config: unknown): Readonly<R
 }
 
 const MASK = "********";
+
+/** A value in which no URL tells what may be a secret in it, wherever it stands. */
+function withoutUrlSecrets(value: unknown): unknown {
+  if (typeof value === "string") return shownUrl(value);
+  if (Array.isArray(value)) return value.map(withoutUrlSecrets);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutUrlSecrets(item)]));
+}
+
+function shownUrl(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (`${url.username}${url.password}${url.search}${url.hash}` === "") return text;
+  if (`${url.username}${url.password}` !== "") [url.username, url.password] = [MASK, ""];
+  if (url.search !== "") url.search = MASK;
+  if (url.hash !== "") url.hash = MASK;
+  return url.href;
+}
 
 /** A value with a mask in the place of each secret that its schema marks. */
 function masked(schema: z.core.$ZodType, value: unknown): unknown {
