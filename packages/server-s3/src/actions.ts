@@ -91,6 +91,20 @@ export const knownActions: readonly string[] = `
   .split(/\s+/)
   .map((name) => `s3:${name}`);
 
+/**
+ * Actions that no policy gives to another tenant: who may do what in a bucket, and what leaves it by the destinations that the operator has
+ * configured for its owner. Amazon S3 keeps policies and logging so too.
+ */
+export const ownerActions: ReadonlySet<string> = new Set(
+  `
+  DeleteBucketPolicy GetBucketPolicy GetBucketPolicyStatus GetBucketPublicAccessBlock PutBucketLogging PutBucketNotification
+  PutBucketOwnershipControls PutBucketPolicy PutBucketPublicAccessBlock PutReplicationConfiguration
+`
+    .trim()
+    .split(/\s+/)
+    .map((name) => `s3:${name}`),
+);
+
 /** True for an action as policies name one: without regard to case, and with wildcards that some action fits. */
 export function isKnownAction(name: string): boolean {
   if (name === "*") return true;

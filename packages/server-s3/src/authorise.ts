@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type KeyAccess, keyMay, type ObjectStore, type S3ServerOptions } from "@seneschal/core/storage";
 import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
 import { type CompiledPolicy, checkDecided, type PolicyEngine } from "@seneschal/kernel/ports";
+import { ownerActions } from "./actions.ts";
 import { isPublic, readPolicy, type Statement } from "./bucket-policy.ts";
 import type { Reach, Wanted } from "./call.ts";
 import { s3Error } from "./errors.ts";
@@ -106,6 +107,8 @@ export function authoriseS3(
       allowed ||= all && (!restricted || service !== undefined);
     }
     if (!allowed) throw denied(caller === "" ? "nobody may do this without a credential" : "the bucket is another tenant's");
+    if (owner !== caller && service === undefined && actions.some((action) => ownerActions.has(action)))
+      throw s3Error("MethodNotAllowed", "the bucket's tenant alone may do this, whatever its policy says");
     const { method, operation } = asking;
     const answer = await authorise(
       {

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { BlockList, isIP } from "node:net";
 import { decodeJson } from "@seneschal/contract";
 import { type Bucket, loggingService } from "@seneschal/core/storage";
 import { type JsonObject, wildcardEnds } from "@seneschal/kernel";
@@ -164,11 +164,14 @@ function principals(principal: unknown): Pick<Statement["principal"], "accounts"
     if (name === "*") return name;
     const [, account] =
       /^(?:arn:aws:iam::([^:/]+):root|arn:aws:iam:::user\/([^:/]+)|([^:/]+))$/.exec(name)?.filter((g) => g !== undefined) ?? [];
-    if (account === undefined || !/^[A-Za-z0-9][A-Za-z0-9_.@-]{0,127}$/.test(account))
-      throw malformed("Invalid principal in policy");
+    if (account === undefined || !isTenantName(account)) throw malformed("Invalid principal in policy");
     return account;
   });
   return { accounts, services };
+}
+
+function isTenantName(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9_.@-]{0,127}$/.test(text);
 }
 
 function readConditions([operator, keys]: readonly [string, unknown], variables: boolean): readonly JsonObject[] {
@@ -188,10 +191,46 @@ function readConditions([operator, keys]: readonly [string, unknown], variables:
     const values = conditionValues(value, name.startsWith("Arn") ? "arn" : kind === "arn" ? "text" : kind);
     if (variables) refuseVariables(values);
     const negated = name.includes("Not");
-    const common = { key: lower, negated, unless_absent: negated || ifExists !== undefined };
+    const loose = negated || ifExists !== undefined;
+    const closes = !loose && closing[lower]?.(values) === true;
+    const tenants = lower === "aws:principalaccount" ? values.filter(isTenantName).map((value) => value.toLowerCase()) : [];
+    const common = { key: lower, negated, unless_absent: loose, closes, tenants };
     if (kind === "address") return { ...common, test: "address", ranges: values };
     return { ...common, test: "pattern", patterns: values.map(patternFor(name.replace("Not", ""))) };
   });
+}
+
+/**
+ * Keys whose values no caller chooses, and which of their values let in those alone whom they name (Amazon S3 User Guide, The meaning of
+ * "public"). What a caller says of itself in headers closes nothing.
+ */
+const closing: Readonly<Record<string, (values: readonly string[]) => boolean>> = {
+  "aws:sourceip": (ranges) => !areWide(ranges),
+  "aws:principalaccount": (values) => values.every(isTenantName),
+  "aws:sourceaccount": (values) => values.every(isFixed),
+  "aws:sourcearn": (values) => values.every(isFixed),
+};
+
+const isFixed = (value: string): boolean => !/^$|[*?]|\$\{/.test(value);
+
+/** Those of private networks (RFC 1918). */
+const privateRanges = (["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"] as const).map((range) => {
+  const [address = "", prefix] = range.split("/");
+  const list = new BlockList();
+  list.addSubnet(address, Number(prefix));
+  return { list, prefix: Number(prefix) };
+});
+
+/** True for ranges that are together wider than a /8 of IPv4 addresses, without those of private networks, or than a /32 of IPv6 addresses. */
+function areWide(ranges: readonly string[]): boolean {
+  let [four, six] = [0, 0];
+  for (const range of ranges) {
+    const [address = "", bits] = range.split("/");
+    if (isIP(address) === 6) six += 2 ** (32 - Number(bits));
+    else if (!privateRanges.some(({ list, prefix }) => Number(bits) >= prefix && list.check(address)))
+      four += 2 ** (8 - Number(bits));
+  }
+  return four > 1 || six > 1;
 }
 
 function patternFor(operator: string): (value: string) => string {
@@ -237,19 +276,26 @@ function contextKey(key: string): string | undefined {
   return Object.hasOwn(contextKeys, lower) ? lower : undefined;
 }
 
-/** True for a policy that lets in who is not named: nobody in particular, from anywhere. */
+/** True for a policy that lets in who is not named: a statement is public unless one of its conditions closes it. */
 export function isPublic(statements: readonly Statement[]): boolean {
   return statements.some(
     ({ effect, principal, conditions }) =>
       effect === "Allow" &&
       (principal.except || principal.accounts.includes("*")) &&
-      !conditions.some(
-        (c) =>
-          c["negated"] !== true &&
-          c["unless_absent"] !== true &&
-          ["aws:sourceip", "aws:principalaccount"].includes(String(c["key"])),
-      ),
+      !conditions.some((condition) => condition["closes"] === true),
   );
+}
+
+/** The tenants that a policy names, each once: as principals, or as the whole of a value of `aws:PrincipalAccount`. */
+function tenantsNamed(statements: readonly Statement[]): readonly string[] {
+  return [
+    ...new Set(
+      statements.flatMap(({ principal, conditions }) => [
+        ...principal.accounts.filter((name) => name !== "*"),
+        ...conditions.flatMap(({ tenants }) => (tenants as readonly string[] | undefined) ?? []),
+      ]),
+    ),
+  ];
 }
 
 function asObject(value: unknown, text: string): Record<string, unknown> {
@@ -282,10 +328,14 @@ export async function getPolicy(call: S3Call): Promise<S3Reply> {
   return { status: 200, headers: { "content-type": "application/json" }, body: bucket.policy };
 }
 
-/** Sets the policy of a bucket, unless it is public and the bucket may have no such one. */
+/** Sets the policy of a bucket, unless it names tenants that there are not, or is public and the bucket may have no such one. */
 export async function putPolicy(call: S3Call): Promise<S3Reply> {
   const policy = await readText(call, call.body(), maxBytes, "MalformedPolicy");
   const statements = readPolicy(policy, call.bucket);
+  // One that there is not would be opened to whoever is called so one day.
+  for (const tenant of tenantsNamed(statements))
+    if (!(await call.objects.hasTenant(tenant)))
+      throw s3Error("MalformedPolicy", `no tenant is called ${tenant}`, { wire: "Invalid principal in policy" });
   await call.objects.changeBucket(call.tenant, call.bucket, "policy", (bucket) => {
     if (bucket.public_access_block?.["BlockPublicPolicy"] === true && isPublic(statements))
       throw s3Error("AccessDenied", "public policies are blocked by the BlockPublicPolicy block public access setting.");

@@ -29,12 +29,16 @@ export async function putReplication(call: S3Call): Promise<S3Reply> {
     throw s3Error("MalformedXML", `expected ReplicationConfiguration with 1 to ${maxRules} Rules`);
   const rules = elements.map((rule) => readRule(rule, Buffer.from(call.random(18)).toString("base64url")));
   checkTogether(rules);
-  // One that other tenants may copy to is as one that there is not: names tell nothing of who has which.
-  for (const { destination } of rules)
-    if (!call.objects.mayReplicate(call.tenant, destination))
-      throw s3Error("InvalidRequest", "Destination bucket must exist.", {
-        elements: { ArgumentName: "Bucket", ArgumentValue: destinationArn(destination) },
-      });
+  for (const { destination } of rules) {
+    const leave = call.objects.replicationTo(call.tenant, destination);
+    if (leave === "leave") continue;
+    const { name, bucket } = destination;
+    const said =
+      leave === "no destination"
+        ? `No replication destination called ${name} is configured for this tenant.`
+        : `The replication destination ${name} is not configured for a bucket called ${bucket}.`;
+    throw s3Error("InvalidRequest", said, { elements: { ArgumentName: "Bucket", ArgumentValue: destinationArn(destination) } });
+  }
   const configuration = Buffer.from(call.random(18)).toString("base64url");
   const replication = { ...(role && { role }), rules, configuration } as unknown as NonNullable<Bucket["replication"]>;
   await call.objects.changeBucket(call.tenant, call.bucket, "replication", (bucket) => {

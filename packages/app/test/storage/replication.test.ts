@@ -923,6 +923,29 @@ describe("a configuration", () => {
     expect((await east.rig.store.changes(0, 10_000)).length).toBe(before);
     expect((await send(east, one(whole))).status).toBe(200);
   });
+  test("that names what is not there is told which it is, the destination or its bucket, and nothing of other tenants", async () => {
+    const east = await openSite(
+      new Map([
+        ["west", { ...unused(tenant), buckets: new Set(["copies"]) }],
+        ["theirs", unused("beta")],
+      ]),
+    );
+    await makeBucket(east);
+    const said = async (name: string, bucket: string) => {
+      const { status, text } = await send(east, one(whole.replace(/arn:[^<]*/, `arn:seneschal:replication::${name}:${bucket}`)));
+      return [status, /<Message>(.*?)<\/Message>/.exec(text)?.[1]];
+    };
+    for (const name of ["nowhere", "theirs"])
+      expect(await said(name, "copies")).toEqual([
+        400,
+        `No replication destination called ${name} is configured for this tenant.`,
+      ]);
+    expect(await said("west", "others")).toEqual([
+      400,
+      "The replication destination west is not configured for a bucket called others.",
+    ]);
+    expect((await said("west", "copies"))[0]).toBe(200);
+  });
   const unused = (of: string): BucketDestination => ({ ...later().destination, tenants: new Set([of]) });
   const send = (site: S3Rig, body: string) =>
     signedFetch(site, {

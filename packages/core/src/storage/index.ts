@@ -271,6 +271,7 @@ export {
   type ReplicatedVersion,
   type Replication,
   type ReplicationDestination,
+  type ReplicationLeave,
   type ReplicationOutcome,
   type ReplicationRule,
   type ReplicationState,

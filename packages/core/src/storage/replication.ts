@@ -33,6 +33,9 @@ export interface ReplicationDestination {
   readonly bucket: string;
 }
 
+/** Whether somebody may have copies made there; if not, whether it is the server that it may not name, or the bucket there. */
+export type ReplicationLeave = "leave" | "no destination" | "no bucket";
+
 /** How far the copy of a version to one destination is. `UNDESCRIBED`: it is there, and not with the tags or the lock that the version has. */
 export type ReplicationState = "PENDING" | "COMPLETED" | "FAILED" | "UNDESCRIBED";
 

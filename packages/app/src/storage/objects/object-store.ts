@@ -9,7 +9,7 @@ import { listKeys, listUploads, listVersions } from "./list-keys.ts";
 import { abortUpload, completeUpload, createUpload, listParts, openUpload, uploadPart } from "./multipart.ts";
 import { putObject } from "./put-object.ts";
 import { headObject, readObject } from "./read-object.ts";
-import { forRequest, mayReplicate, type ObjectServices, refuseInMaintenance } from "./services.ts";
+import { forRequest, type ObjectServices, refuseInMaintenance, replicationTo } from "./services.ts";
 import { describeVersion, findVersion, holdLegally, retain } from "./versions.ts";
 
 /** The objects of a node as one request works with them. */
@@ -17,6 +17,7 @@ export function objectStore(node: ObjectServices, origin: RequestOrigin): Object
   const { context, memory, webhooks } = node;
   const services = forRequest(node, origin);
   return {
+    hasTenant: async (tenant) => (await context.store.get("storage_tenants", tenant)) !== undefined,
     findBucket: async (name) => (await bucketRecord(services, name))?.doc as Bucket | undefined,
     openBucket: async (tenant, name) => (await openBucket(services, tenant, name)).bucket,
     listBuckets: (tenant) => listBuckets(services, tenant),
@@ -25,7 +26,7 @@ export function objectStore(node: ObjectServices, origin: RequestOrigin): Object
     deleteBucket: (tenant, name) => deleteBucket(services, tenant, name),
     mayNotify: (tenant, webhook) => mayTell(webhooks, tenant, webhook),
     placeWebhook: (webhook) => placeWebhook(context.store, webhook),
-    mayReplicate: (tenant, destination) => mayReplicate(services, tenant, destination),
+    replicationTo: (tenant, destination) => replicationTo(services, tenant, destination),
     headObject: (tenant, bucket, key, version) => headObject(services, tenant, bucket, key, version),
     findVersion: async (target) => (await findVersion(services, target))?.doc,
     readObject: (object, start, end, options) => readObject(services, object as ObjectDoc, start, end, options),

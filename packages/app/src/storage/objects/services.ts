@@ -2,6 +2,7 @@ import {
   hasQuorum,
   isReadOnly,
   type ReplicationDestination,
+  type ReplicationLeave,
   type RequestOrigin,
   type Shard,
   shardAt,
@@ -25,14 +26,15 @@ export interface DestinationAccess {
   readonly buckets?: ReadonlySet<string>;
 }
 
-/** Whether buckets of the tenant may be copied there. */
-export function mayReplicate(
+/** Whether buckets of the tenant may be copied there. A destination of other tenants is as one that there is not. */
+export function replicationTo(
   { destinations }: Pick<ObjectServices, "destinations">,
   tenant: string,
   { name, bucket }: ReplicationDestination,
-): boolean {
+): ReplicationLeave {
   const found = destinations.get(name);
-  return found?.tenants.has(tenant) === true && found.buckets?.has(bucket) !== false;
+  if (found?.tenants.has(tenant) !== true) return "no destination";
+  return found.buckets?.has(bucket) === false ? "no bucket" : "leave";
 }
 
 /** What object operations work with. */

@@ -16,7 +16,7 @@ import type { Stored } from "@seneschal/kernel/ports";
 import { type Background, type FollowerTurn, followStore } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import type { ReplicationDoc } from "../documents.ts";
-import { type DestinationAccess, mayReplicate, type ObjectServices } from "../objects/services.ts";
+import { type DestinationAccess, type ObjectServices, replicationTo } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
 import { announceUntaken } from "./announce-untaken.ts";
 import { awaitExisting, existingAwaited } from "./existing-versions.ts";
@@ -156,7 +156,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     const own = destinationKey({ name, bucket: queue.into });
     const wanted = bucket?.replication?.rules.some((rule) => rule.enabled && destinationKey(rule.destination) === own) === true;
     if (!wanted) return { wanted: false, locks: false };
-    if (bucket === undefined || !mayReplicate(services, bucket.tenant, { name, bucket: queue.into }))
+    if (bucket === undefined || replicationTo(services, bucket.tenant, { name, bucket: queue.into }) !== "leave")
       throw new WithheldHere("the destination is not for this tenant any more");
     if (!(await existingAwaited(store, bucket, { name, bucket: queue.into }))) return undefined;
     return { wanted: true, ...(await target.open(queue.into)) };

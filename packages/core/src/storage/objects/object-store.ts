@@ -1,5 +1,5 @@
 import type { ObjectEventName } from "../notifications.ts";
-import type { ReplicationDestination } from "../replication.ts";
+import type { ReplicationDestination, ReplicationLeave } from "../replication.ts";
 import type { Retention, RetentionChange } from "../retention.ts";
 import type { Bucket, ObjectEncryption, ObjectVersion, Upload, UploadDraft, UploadPart } from "./records.ts";
 
@@ -151,6 +151,8 @@ export interface Completion {
  * a request, and again only where a commit met another. Failures are those of {@link storageErrors} and of `objectError`.
  */
 export interface ObjectStore {
+  /** Whether there is a tenant of that name, shredded or not: a name is given once. */
+  hasTenant(tenant: string): Promise<boolean>;
   /** The record of a bucket, whosever it is; `undefined` when there is none. */
   findBucket(name: string): Promise<Bucket | undefined>;
   /** A bucket of the tenant. Throws `NoSuchBucket`, `TenantAccessDenied`. */
@@ -179,8 +181,8 @@ export interface ObjectStore {
   mayNotify(tenant: string, webhook: string): boolean;
   /** Called before the first bucket names a webhook: nothing that it is to hear of lies before that. */
   placeWebhook(webhook: string): Promise<void>;
-  /** Whether buckets of the tenant may be copied there. */
-  mayReplicate(tenant: string, destination: ReplicationDestination): boolean;
+  /** Whether buckets of the tenant may be copied there, and if not, which of the two it may not name. */
+  replicationTo(tenant: string, destination: ReplicationDestination): ReplicationLeave;
 
   /** A version that holds an object. Throws `NotFound`, `NoSuchVersion`, `MethodNotAllowed` for a delete marker. */
   headObject(tenant: string, bucket: string, key: string, version?: string): Promise<ObjectVersion>;
