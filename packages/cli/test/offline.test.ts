@@ -91,6 +91,26 @@ describe("commands that need no server", () => {
     expect((await call("policy", "eval", "data.authz.nothing", "authz.rego")).code).toBe(1);
   });
 
+  it("what is no place below data is a wrong command line, and not a policy that says no", async () => {
+    const wrong = [
+      "data.authz.allow[",
+      "1 +",
+      "",
+      "x := 1",
+      "data.authz.allow == true",
+      "input.role",
+      "allow",
+      "not data.authz.allow",
+    ];
+    for (const command of ["eval", "explain", "bench"])
+      for (const entrypoint of wrong)
+        expect([command, entrypoint, (await call("policy", command, entrypoint, "authz.rego")).code]).toEqual([
+          command,
+          entrypoint,
+          2,
+        ]);
+  });
+
   it("policy eval profiles where it is asked to, sorted and cut", async () => {
     const all = await call("policy", "eval", "data.authz.allow", "authz.rego", "-i", "guest.json", "--profile", "--json");
     expect(all.host.json()).toMatchObject({

@@ -1,6 +1,6 @@
 import { CodedError } from "@seneschal/kernel";
 import { check, compile, coverageReport, mergeCoverage, type Policy, type Result } from "@seneschal/rego";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import { type InputOptions, inputOf, type PolicyOptions, policyOf, settings, withInput, withPolicy } from "../policy-set.ts";
@@ -42,7 +42,7 @@ function addCheck(policy: Command, { host, result, exit }: CommandContext): void
 
 function addEvaluation(policy: Command, { host, result, exit }: CommandContext): void {
   withProfile(withInput(policy.command("eval").description("the document at an entrypoint")))
-    .argument("<entrypoint>", "for example data.authz.allow")
+    .argument("<entrypoint>", "for example data.authz.allow", entrypointOf)
     .argument("[paths...]", ".rego files or directories")
     .action(async (entrypoint: string, paths: string[], options: InputOptions & ProfileOptions) => {
       const { sources, data, options: how } = await policyOf(host, paths, options);
@@ -59,7 +59,7 @@ function addEvaluation(policy: Command, { host, result, exit }: CommandContext):
       if (answer.kind !== "defined") exit(exitCode.no);
     });
   withInput(policy.command("explain").description("which rules held, which failed, and where"))
-    .argument("<entrypoint>", "for example data.authz.allow")
+    .argument("<entrypoint>", "for example data.authz.allow", entrypointOf)
     .argument("[paths...]", ".rego files or directories")
     .action(async (entrypoint: string, paths: string[], options: InputOptions) => {
       const { sources, data, options: how } = await policyOf(host, paths, options);
@@ -134,11 +134,18 @@ function pattern(text: string | undefined): RegExp {
   }
 }
 
+/** Where an evaluation starts: what a policy without rules can be asked about. */
+function entrypointOf(text: string): string {
+  if (compile([]).evaluate(text).kind === "error")
+    throw new InvalidArgumentError("expected a place below data, such as data.authz.allow");
+  return text;
+}
+
 const MEASURE_MS = 1000;
 
 function addBench(policy: Command, { host, result }: CommandContext): void {
   withInput(policy.command("bench").description("evaluations a second on this machine"))
-    .argument("<entrypoint>", "for example data.authz.allow")
+    .argument("<entrypoint>", "for example data.authz.allow", entrypointOf)
     .argument("[paths...]", ".rego files or directories")
     .action(async (entrypoint: string, paths: string[], options: InputOptions) => {
       const { sources, data, options: how } = await policyOf(host, paths, options);
