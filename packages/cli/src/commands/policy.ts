@@ -8,6 +8,7 @@ import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addBuild } from "./policy-build.ts";
 import { addCapabilities, addDependencies } from "./policy-deps.ts";
+import { addFilter } from "./policy-filter.ts";
 import { addFmt } from "./policy-fmt.ts";
 import { type ProfileOptions, showProfile, withProfile } from "./policy-profile.ts";
 import { addRepl } from "./policy-repl.ts";
@@ -24,6 +25,7 @@ export const addPolicy: AddCommand = (program, context) => {
   addBench(policy, context);
   addBuild(policy, context);
   addDependencies(policy, context);
+  addFilter(policy, context);
   addCapabilities(policy, context);
   addRepl(policy, context);
 };
