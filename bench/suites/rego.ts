@@ -1,7 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { opaBuild, opaWasmPolicyEngine } from "@seneschal/adapters/policy";
-import { check, compile, type Policy } from "@seneschal/rego";
+import { check, compile, compileToJavaScript, type Policy } from "@seneschal/rego";
+import { build } from "esbuild";
+import { addressed, importModule } from "../../tools/import-module.ts";
 import { type Bench, type BenchResult, rate, rateAsync } from "../bench.ts";
 
 const RBAC = `package rbac
@@ -315,4 +318,80 @@ const compilation: Bench = {
   },
 };
 
-export const benches: readonly Bench[] = [rbac, mix, workspace, aci, compilation];
+/** Milliseconds of the processor until a new process has its first answer, Node's own start in them. Of five, the middle. */
+function startMs(program: string): number {
+  const measured = `${program}
+const { user, system } = process.cpuUsage();
+if (answer.kind === "error") throw new Error(answer.message);
+console.log((user + system) / 1000);`;
+  const times = Array.from({ length: 5 }, () =>
+    Number(execFileSync(process.execPath, ["--input-type=module", "-"], { input: measured, encoding: "utf8" })),
+  );
+  return times.sort((a, b) => a - b)[2] as number;
+}
+
+/** The same policy compiled ahead: evaluations, and from nothing to the first answer, as published and in one file. */
+const ahead: Bench = {
+  name: "rego/ahead",
+  run: async () => {
+    const out: BenchResult[] = [];
+    const compiled = "compiled from its text";
+    const empty = startMs('const answer = { kind: "undefined" };');
+    for (const [name, source, path, { data, inputs }] of [
+      ["rbac medium", RBAC, ["rbac", "allow"], medium()],
+      ["50 lines", FIFTY_LINES, ["service", "authz", "allow"], small],
+    ] as const) {
+      const sources = [{ name: "policy.rego", source }];
+      const entrypoint = `data.${path.join(".")}`;
+      const text = compileToJavaScript(sources, { entrypoints: [entrypoint] });
+      const options = { data };
+      const ask = (policy: Pick<Policy, "evaluate">): number => {
+        let next = 0;
+        return rate(() => {
+          policy.evaluate(entrypoint, inputs[next], options);
+          next = next + 1 === inputs.length ? 0 : next + 1;
+        });
+      };
+      const { load } = await importModule<{ load(): Pick<Policy, "evaluate"> }>(text);
+      const [value, peerValue] = [ask(load()), ask(compile(sources))];
+      out.push({ name: `rego/ahead ${name}`, value, unit: "evaluations/s", peer: compiled, peerValue, ratio: value / peerValue });
+      const asked = `.evaluate(${JSON.stringify(entrypoint)}, ${JSON.stringify(inputs[0])}, ${JSON.stringify(options)});`;
+      const loading = `const answer = load()${asked}`;
+      const engine = `import { compile } from "@seneschal/rego";\nconst answer = compile(${JSON.stringify(sources)})${asked}`;
+      const starts = [
+        ["start", `${addressed(text)}\n${loading}`, addressed(engine)],
+        [
+          "start in one file",
+          await oneFile(`${text}\n${loading}\nglobalThis.answer = answer;`),
+          await oneFile(`${engine}\nglobalThis.answer = answer;`),
+        ],
+      ] as const;
+      for (const [what, module, sourceText] of starts) {
+        const [ours, theirs] = [startMs(module) - empty, startMs(sourceText) - empty];
+        out.push({
+          name: `rego/ahead ${name}, ${what}`,
+          value: ours,
+          unit: "ms",
+          peer: compiled,
+          peerValue: theirs,
+          ratio: ours / theirs,
+        });
+      }
+    }
+    return out;
+  },
+};
+
+async function oneFile(contents: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: resolve(".") },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    write: false,
+  });
+  return outputFiles[0]?.text ?? "";
+}
+
+export const benches: readonly Bench[] = [rbac, mix, workspace, aci, compilation, ahead];

@@ -5,16 +5,20 @@ import {
   check,
   compare,
   compile,
+  compileToJavaScript,
   define,
   equal,
   type Policy,
   type Problem,
   RegoCompileError,
+  type Result,
   readJson,
   type Solutions,
   toJson,
   type Value,
 } from "@seneschal/rego";
+import type { LoadedPolicy, LoadOptions } from "@seneschal/rego/runtime";
+import { importModule } from "../../tools/import-module.ts";
 import { casesIn, hasRows } from "../cases-in.ts";
 import type { ConformanceSuite, SuiteResult } from "../suite.ts";
 
@@ -393,6 +397,64 @@ function extra(name: string, shared: boolean, floor: number): ConformanceSuite {
   };
 }
 
+/** Every policy of the data, with what its cases ask it with. */
+function* asked(data: string) {
+  const named = (modules: readonly string[]) => modules.map((source, i) => ({ name: `test-${i}.rego`, source }));
+  const dir = join(data, "rego/conformance");
+  const conformance = existsSync(dir) ? readdirSync(dir).filter((file) => file.endsWith(".json")) : [];
+  for (const test of conformance.sort().flatMap((file) => readCases(join(dir, file)))) {
+    const input = test.input_term === undefined ? test.input : termValue(test.input_term);
+    yield { name: `${test.id ?? ""} ${test.note}`, sources: named(test.modules ?? []), asks: [{ input, data: test.data }] };
+  }
+  const shared = filesOf<{ cases: readonly Case[]; modules?: Readonly<Record<string, string>> }>(data, "rego/extra", (x) =>
+    hasRows(x, "cases", "note", "query"),
+  );
+  for (const { cases, modules = {} } of shared) {
+    for (const test of cases) {
+      const sources = named([...(test.modules ?? []), ...(test.module_refs ?? []).map((ref) => modules[ref] ?? "")]);
+      yield { name: test.note, sources, asks: [{ input: test.input, data: test.data }] };
+    }
+  }
+  const policies = filesOf<{ policies: readonly OraclePolicy[] }>(data, "rego", (x) =>
+    hasRows(x, "policies", "name", "rego", "outputs", "cases"),
+  );
+  for (const { name, rego, data: given, cases } of policies.flatMap((file) => file.policies))
+    yield { name, sources: named([rego]), asks: cases.map(({ input }) => ({ input, data: given })) };
+}
+
+/** Policies compiled ahead: every document that their rules make is what it is without, values and errors. */
+const ahead: ConformanceSuite = {
+  name: "rego/ahead",
+  floor: 1,
+  run: async (data) => {
+    const cases: (readonly [string, () => string | undefined])[] = [];
+    for (const { name, sources, asks } of asked(data)) {
+      if (check(sources, options).length > 0) continue;
+      const policy = compile(sources, options);
+      const paths = [[], ...policy.entrypoints].map((path) => `data${path.map((part) => `[${JSON.stringify(part)}]`).join("")}`);
+      const text = compileToJavaScript(sources, { ...options, entrypoints: paths });
+      const { load } = await importModule<{ load(how: LoadOptions): LoadedPolicy }>(text);
+      const module = load({ builtins: options.builtins });
+      const differs = asks.flatMap(({ input, data: documents }) =>
+        module.manifest.entrypoints.flatMap((entrypoint) =>
+          [false, true].map((strict) => {
+            const given = { ...(documents === undefined ? {} : { data: documents }), strict, exact: true, seed: "conformance" };
+            const [got, want] = [module.evaluate(entrypoint, input, given), policy.evaluate(entrypoint, input, given)];
+            return sameResult(got, want) ? undefined : `${entrypoint}: ${show(got)}, and not ahead ${show(want)}`;
+          }),
+        ),
+      );
+      cases.push([name, () => differs.find((one) => one !== undefined)]);
+    }
+    return verdict(cases);
+  },
+};
+
+function sameResult(a: Result, b: Result): boolean {
+  if (a.kind === "defined") return b.kind === "defined" && equal(a.value as Value, b.value as Value);
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
 export const suites: readonly ConformanceSuite[] = [
   group("core-language", 1),
   group("numbers", 1),
@@ -419,4 +481,5 @@ export const suites: readonly ConformanceSuite[] = [
   extra("extra", false, 0.95),
   // cases that share their modules: one real policy of some 2,000 lines
   extra("aci", true, 1),
+  ahead,
 ];

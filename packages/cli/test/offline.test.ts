@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { pack } from "tar-stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addressed } from "../../../tools/import-module.ts";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
 
@@ -161,8 +162,6 @@ describe("commands that need no server", () => {
     await call(...plain.split(" "));
     expect(await readFile(join(cwd, "policy.js"), "utf8")).toBe(first);
     // What it imports stands where a package manager puts it; here it has its address.
-    const addressed = (text: string) =>
-      text.replace(/from "(@seneschal\/[^"]+)"/g, (_, name) => `from "${import.meta.resolve(name)}"`);
     await writeFile(join(cwd, "policy.mjs"), addressed(first));
     const program = /```js\n([\s\S]*?)```/.exec(section)?.[1] ?? "";
     await writeFile(

@@ -14,11 +14,12 @@ import {
 } from "@seneschal/rego";
 import { policies } from "@seneschal/rego/arbitraries";
 import type { LoadedPolicy, ModuleManifest } from "@seneschal/rego/runtime";
-import { type BuildOptions, build } from "esbuild";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { importModule } from "../../../../tools/import-module.ts";
 import { VERSION } from "../../src/version.ts";
 import { ahead } from "../both-ways.ts";
+import { bundled } from "../bundled.ts";
 import { rounds } from "../rounds.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -39,32 +40,7 @@ unread := regex.match("^x+$", input.path)
 `);
 const DATA = { roles: { ada: ["reader"] }, grants: { reader: "/public/" } };
 
-/** The module as it is imported: `import` of a text needs the addresses of what it imports. */
-async function imported(text: string): Promise<{
-  readonly manifest: ModuleManifest;
-  readonly load: (options?: object) => LoadedPolicy;
-}> {
-  const addressed = text.replace(/from "(@seneschal\/[^"]+)"/g, (_, name) => `from "${import.meta.resolve(name)}"`);
-  return import(`data:text/javascript,${encodeURIComponent(addressed)}`);
-}
-
-/** The module in one file, as a bundler makes it for a page; the names of what is in it. */
-async function bundled(text: string): Promise<{ readonly code: string; readonly inputs: readonly string[] }> {
-  const options = {
-    stdin: { contents: text, resolveDir: ROOT },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "browser",
-    conditions: ["@seneschal/source"],
-    write: false,
-    metafile: true,
-  } satisfies BuildOptions;
-  const { outputFiles, metafile } = await build(options);
-  const [output] = Object.values(metafile.outputs);
-  const inputs = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
-  return { code: outputFiles[0]?.text ?? "", inputs: inputs.map(([name]) => name) };
-}
+const imported = importModule<{ readonly manifest: ModuleManifest; readonly load: (options?: object) => LoadedPolicy }>;
 
 describe("a policy compiled ahead", () => {
   test("has the answers, the errors and the limits of the policy, for every rule of generated policies", () => {
@@ -323,7 +299,7 @@ describe("the runtime", () => {
     allow = bundled(compileToJavaScript([AUTHZ], { entrypoints: ["data.authz.allow"] }));
     whole = bundled(compileToJavaScript([AUTHZ], { entrypoints: ["data.authz"], data: DATA }));
     await Promise.all([allow, whole]);
-  });
+  }, 300_000);
 
   test("of another version refuses a module by the names of both", async () => {
     const text = compileToJavaScript([AUTHZ], { entrypoints: ["data.authz.allow"] });
@@ -358,18 +334,18 @@ describe("the runtime", () => {
 
   test("has no parser, checker or compiler of Rego, and only the libraries of the builtins that are called", async () => {
     const plain = await allow;
-    const has = (inputs: readonly string[], part: RegExp) => inputs.filter((name) => part.test(name));
+    const has = (files: readonly string[], part: RegExp) => files.filter((name) => part.test(name));
     expect(
       has(
-        plain.inputs,
+        plain.files,
         /\/syntax\/|lower\.ts|order\.ts|arrange\.ts|types\.ts|symbols\.ts|recursion\.ts|annotations\.ts|engine\/(compile|policy|path)/,
       ),
     ).toEqual([]);
-    expect(has(plain.inputs, /node_modules\/(?!@noble\/hashes\/)/)).toEqual([]);
-    expect(plain.inputs.map((name) => dirname(name)).some((name) => name.endsWith("src/plan"))).toBe(true);
+    expect(has(plain.files, /node_modules\/(?!@noble\/hashes\/)/)).toEqual([]);
+    expect(plain.files.map((name) => dirname(name)).some((name) => name.endsWith("src/plan"))).toBe(true);
     const withRegex = await whole;
-    expect(has(withRegex.inputs, /node_modules\/re2js\//)).not.toEqual([]);
-    expect(has(withRegex.inputs, /node_modules\/(graphql|yaml|@noble\/curves)\//)).toEqual([]);
+    expect(has(withRegex.files, /node_modules\/re2js\//)).not.toEqual([]);
+    expect(has(withRegex.files, /node_modules\/(graphql|yaml|@noble\/curves)\//)).toEqual([]);
   });
 
   test("is small: a policy of plain builtins and all it runs on are less than 32 kB compressed", async () => {
