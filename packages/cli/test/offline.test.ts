@@ -417,6 +417,19 @@ describe("commands that need no server", () => {
     expect((await call("redact", "notes.jsonl", "--out", "third", "--rule", "*=hash")).code).toBe(2);
   });
 
+  it("redact takes the name of the file, or the one that it is told, for that of the table", async () => {
+    const given = "race\nquorvath\n";
+    for (const name of ["patients.csv", "results.csv"]) await writeFile(join(cwd, name), given);
+    const redact = async (file: string, out: string, ...more: string[]) => {
+      expect((await call("redact", file, "--out", out, ...more)).code).toBe(0);
+      return readFile(join(cwd, out), "utf8");
+    };
+    expect(await redact("patients.csv", "patients.hidden")).toBe("race\n<ETHNICITY>\n");
+    expect(await redact("results.csv", "results.same")).toBe(given);
+    expect(await redact("results.csv", "results.hidden", "--about", "patients")).toBe("race\n<ETHNICITY>\n");
+    expect(await redact("patients.csv", "patients.same", "--about", "results")).toBe(given);
+  });
+
   it("redact refuses a file in another encoding than UTF-8 by its name, and writes nothing", async () => {
     const contents: Readonly<Record<string, string>> = {
       txt: "write to ada@example.org, Strau\u00df\n",

@@ -182,3 +182,76 @@ test("only recognisers that look under names find what stands there", () => {
   expect(recognise(text, of(["EMAIL_ADDRESS", "HEALTH_DATA"])).map(({ entity }) => entity)).toEqual(["HEALTH_DATA"]);
   expect(recognise(text, DEFAULT_RECOGNISERS, { entities: new Set(["PERSON"]) }).map(({ entity }) => entity)).toEqual(["PERSON"]);
 });
+
+describe("in FHIR a value is called by what the resource says of it", () => {
+  const PATIENT = {
+    resourceType: "Patient",
+    identifier: [
+      { use: "usual", system: "http://hl7.org/fhir/sid/us-ssn", value: "Q-536" },
+      {
+        type: { coding: [{ system: "http://terminology.hl7.org/CodeSystem/v2-0203", code: "PPN", display: "Passport number" }] },
+        value: "zz-7",
+      },
+    ],
+    name: [{ use: "official", family: "Quorvath", given: ["Zedda", "Q."] }],
+    birthDate: "1990-05-06",
+    extension: [{ url: "http://hl7.org/fhir/StructureDefinition/patient-birthPlace", valueString: "Quorton" }],
+  };
+  const OBSERVATION = {
+    resourceType: "Observation",
+    code: { coding: [{ system: "http://loinc.org", code: "29308-4", display: "Diagnosis" }] },
+    valueString: "quorosis",
+    component: [{ code: { text: "Annual salary" }, valueQuantity: { value: 58123, unit: "USD" } }],
+  };
+  const ANSWERS = { item: [{ linkId: "7", text: "What is your passport number?", answer: [{ valueString: "zq-77" }] }] };
+  const VALUES: readonly (readonly [object, readonly string[]])[] = [
+    [PATIENT, ["Q-536", "zz-7", "Quorvath", "Zedda", "1990-05-06", "Quorton"]],
+    [OBSERVATION, ["quorosis", "58123"]],
+    [ANSWERS, ["zq-77"]],
+  ];
+
+  test.each(VALUES)("JSON %#", (resource, values) => {
+    const text = JSON.stringify(resource);
+    const out = redactJson(text, options).text;
+    for (const value of values) expect(out).not.toContain(value);
+    expect(redactJson(out, options).text).toBe(out);
+  });
+
+  test("XML", () => {
+    const coded = (display: string) =>
+      `<code><coding><system value="http://loinc.org"/><display value="${display}"/></coding></code>`;
+    const text = `<Bundle xmlns="http://hl7.org/fhir"><Patient><identifier><system value="http://hl7.org/fhir/sid/us-ssn"/><value value="536-22-6728"/></identifier><birthDate value="1990-05-06"/></Patient><Observation>${coded("Diagnosis")}<valueString value="quorosis"/></Observation></Bundle>`;
+    const out = redacted(text);
+    for (const value of ["536-22-6728", "1990-05-06", "quorosis"]) expect(out).not.toContain(value);
+    expect(out).toContain("http://loinc.org");
+    expect(redacted(out)).toBe(out);
+  });
+
+  test("what a member is called counts for the tier", () => {
+    for (const pair of [{ name: "diagnosis", value: "quorosis" }, OBSERVATION])
+      expect(rank(JSON.stringify(pair))).toBe(tierRank(policy, "RESTRICTED"));
+    expect(rank(JSON.stringify({ name: "colour", value: "blue" }))).toBeLessThan(tierRank(policy, "CONFIDENTIAL"));
+  });
+});
+
+describe("the health of a service is nobody's", () => {
+  const SERVICE = ["ok", "UP", "healthy", "green", "DEGRADED", "out_of_service", "99.5 %", "200"];
+  test.each([{ health: { status: "" } }, { health_status: "" }, { node: { health: { status: "", info: "" } } }])(
+    "%j",
+    (shape) => {
+      for (const status of SERVICE) {
+        const text = JSON.stringify(shape).replaceAll('""', JSON.stringify(status));
+        expect(redactJson(text, options).text).toBe(text);
+        expect(rank(text), text).toBeLessThan(tierRank(policy, "CONFIDENTIAL"));
+      }
+      const ill = JSON.stringify(shape).replaceAll('""', '"quorosis"');
+      expect(redactJson(ill, options).text).not.toContain("quorosis");
+    },
+  );
+
+  test("where persons are spoken of it is theirs", () => {
+    const text = JSON.stringify({ patient: { health_status: "unknown", ssn: "536226728" } });
+    expect(redactJson(text, options).text).not.toContain("unknown");
+    expect(rank(JSON.stringify({ patients: [{ health_status: "critical" }] }))).toBe(tierRank(policy, "RESTRICTED"));
+  });
+});

@@ -108,6 +108,17 @@ describe.each(servers)("files on %s", (_, serve) => {
       expect(await errorOf(await redact(`rule=*%3Dkeep&rule=${rule}`))).toEqual([400, "VALIDATION_ERROR", "rule[1]"]);
   });
 
+  test("the name of the table says what a column of several meanings holds", async () => {
+    const text = "race\nquorvath\n";
+    const redact = async (query: string) =>
+      (await send(`/api/v1/redact/file${query}`, Buffer.from(text), "text/csv; charset=utf-8")).text();
+    expect(await redact("")).toBe(text);
+    expect(await redact("?about=results")).toBe(text);
+    expect(await redact("?about=hr.patients")).toBe("race\n<ETHNICITY>\n");
+    const tooLong = await send(`/api/v1/redact/file?about=${"x".repeat(256)}`, Buffer.from(text), "text/csv; charset=utf-8");
+    expect(await errorOf(tooLong)).toEqual([400, "VALIDATION_ERROR", "about"]);
+  });
+
   test("whatever its bytes, a file of another format than it is said to be is refused by its type", async () => {
     for (const said of FORMATS)
       for (const format of FORMATS) {

@@ -66,6 +66,16 @@ describe.each(servers)("redaction on %s", (_, serve) => {
     expect((await rig.call("admin", "POST", "/api/v1/restore", { text: body.text })).body).toEqual({ text: given, count: 2 });
   });
 
+  test("the name of the table says what a column of several meanings holds", async () => {
+    const given = { csv: "race\nquorvath\n", tsv: "id\trace\n1\tquorvath\n", json: '{"race":"quorvath"}' };
+    for (const [format, text] of Object.entries(given)) {
+      expect((await redact(text, { format })).body.text, format).toBe(text);
+      const { body } = await redact(text, { format, about: "hr.patients" });
+      expect(body.text, format).toBe(text.replace("quorvath", "<ETHNICITY>"));
+    }
+    expect((await redact("x", { about: "x".repeat(256) })).status).toBe(400);
+  });
+
   test("what cannot be redacted is refused, and so is a caller without the scope", async () => {
     expect((await redact("{", { format: "json" })).status).toBe(400);
     expect((await redact("ada \ud800")).status).toBe(400);

@@ -1,5 +1,5 @@
 import { open, rm } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { Redacted, RedactionFormat, RedactionRule } from "@seneschal/governance";
 import { CodedError, textDecoder } from "@seneschal/kernel";
 import { Option } from "commander";
@@ -39,13 +39,22 @@ export const addRedact: AddCommand = (program, { host, result }) => {
       "--rule <rules...>",
       "ENTITY=OPERATOR, TIER=OPERATOR or *=OPERATOR, such as PERSON=tokenise, CREDIT_CARD=mask:4, RESTRICTED=drop; the first that fits decides",
     )
+    .option("--about <name>", "file, table or data set: context for the columns (default: the file's name)")
     .addOption(keyFile())
-    .action(async (file: string, options: { out: string; format?: Format; rule?: string[]; key?: string }) => {
+    .action(async (file: string, options: { out: string; format?: Format; rule?: string[]; about?: string; key?: string }) => {
       const governance = await import("@seneschal/governance");
       const keys = options.key === undefined ? undefined : await keysFrom(host, options.key);
       const policy = governance.DEFAULT_TIER_POLICY;
       const rules = (options.rule ?? []).map((rule) => ruleFrom(rule, governance));
-      const given = { policy, recognisers: governance.DEFAULT_RECOGNISERS, rules, ...(keys === undefined ? {} : { keys }) };
+      // As classification takes it.
+      const about = options.about ?? basename(file).replace(/\.[^.]*$/, "");
+      const given = {
+        policy,
+        recognisers: governance.DEFAULT_RECOGNISERS,
+        rules,
+        about,
+        ...(keys === undefined ? {} : { keys }),
+      };
       const format = options.format ?? formatOf(file);
       const counts = new Map<string, number>();
       const counted = ({ text, redactions }: Redacted): string => {

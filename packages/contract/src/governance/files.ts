@@ -27,6 +27,8 @@ const column = z.strictObject({
   reasons: z.array(z.string()),
 });
 
+const about = z.string().max(255).optional().meta({ description: "Name of the file or table: context for its columns" });
+
 /** Classifying and redacting whole files, which are the body of the request, of at most so many bytes. */
 export function fileRoutes(bodyLimit: number) {
   return {
@@ -40,9 +42,7 @@ export function fileRoutes(bodyLimit: number) {
       safe: true,
       consumes: [csv, tsv, json, jsonl, parquet, xlsx, pdf],
       bodyLimit,
-      query: z.strictObject({
-        about: z.string().max(255).optional().meta({ description: "Name of the file or table: context for its columns" }),
-      }),
+      query: z.strictObject({ about }),
       status: 200,
       reply: z
         .strictObject({
@@ -77,6 +77,7 @@ export function fileRoutes(bodyLimit: number) {
           .optional()
           .meta({ description: "`ENTITY=OPERATOR`, `TIER=OPERATOR`, `*=OPERATOR`; `mask:4`" }),
         country: z.string().max(8).optional(),
+        about,
       }),
       status: 200,
       extension: true,

@@ -32,6 +32,7 @@ export const redactionRoutes = {
         text,
         format: z.enum(["text", "json", "csv", "tsv", "sse"]).default("text"),
         country: z.string().max(8).optional(),
+        about: z.string().max(255).optional().meta({ description: "Name of the file or table: context for its columns" }),
         rules: z.array(redactionRule).max(200).default([]),
       })
       .meta({ id: "RedactRequest" }),

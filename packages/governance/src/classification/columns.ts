@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import { isAboutPeople, LEXICON, type LexiconTerm, type Surroundings, termOf } from "./lexicon.ts";
+import { isAboutPeople, isOtherwise, LEXICON, type LexiconTerm, type Surroundings, termOf } from "./lexicon.ts";
 import { wordsOf } from "./names/words-of.ts";
 import { isIpv6 } from "./recognisers/ip.ts";
 
@@ -46,7 +46,7 @@ export function classifyColumn(column: ColumnSample): ColumnVerdict | undefined 
     .map((v) => v.trim())
     .filter((v) => v !== "" && v.toLowerCase() !== "null");
   const named = termOf(column.name, column.around ?? column.about) ?? described(column) ?? bareName(column, values);
-  if (named !== undefined) {
+  if (named !== undefined && !isOtherwise(named, column.name, column.around ?? column.about ?? "", values)) {
     if (values.length === 0 || named.value === undefined) return { entity: named.entity, term: named.term, score: 0.8 };
     const fitting = share(values, (value) => named.value?.test(value) === true);
     const category = named.category !== true || new Set(values).size <= Math.max(12, values.length / 4);

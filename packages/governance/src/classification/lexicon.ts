@@ -14,6 +14,8 @@ export interface LexiconTerm {
   readonly unless?: RegExp;
   /** What values of such a column look like, if that can be told. */
   readonly value?: RegExp;
+  /** Values of which each says that something else is meant, unless persons are. */
+  readonly otherwise?: RegExp;
   /** Where there is a value it says for itself whether it is one. */
   readonly byValue?: boolean;
   /** Few different values: a category. */
@@ -172,8 +174,17 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "HEALTH_DATA",
     term: "health",
     match:
-      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd9|icd10|medication|prescription|prescribed|rx (?:name|number|drug|code|norm)|drug name|drug (?:code|dose|exposure)|allergy|allergen|symptom|disease|illness|(?:therapist|psychiatrist|psychologist|doctor|physician) (?:note|report|letter)|medical (?:history|file|dossier|chart|condition|note|record|data|status|leave|info|information|exam|problem)|health (?:record|status|condition|data|issue|problem|info|information|history|score)|blood (?:type|group|pressure|sugar|glucose|test)|lab (?:result|value|test)|disability|disabled person|handicapped|pregnant|pregnancy|hiv|aids status|cancer|tumou?r|diabetes?|diabetic|mental health|therapy|psychiatric|psychotherapy|vaccination|vaccine|vaccinated|immunization|immunisation|patient note|clinical (?:note|finding|status|impression|history)|chief complaint|complaint text|bmi|body mass index|hba1c|glucose|cholesterol|insulin|dialysis|surgery|surgical|smok(?:er|ing)|alcohol (?:use|consumption|abuse)|substance abuse|drug (?:use|abuse)|addiction|depression|anxiety|dementia|asthma|covid|hba 1 c|std status|sti status|abortion|miscarriage|menstrual|menstruation|fertility|contraception|gravida|sick (?:leave|note|day)|cause of death|comorbidity|care plan|discharge summary|anamnesis|pathology|tobacco)\b/,
+      /\b(?:diagnosis|diagnose|diagnostic code|icd|icd9|icd10|medication|prescription|prescribed|rx (?:name|number|drug|code|norm)|drug name|drug (?:code|dose|exposure)|allergy|allergen|symptom|disease|illness|(?:therapist|psychiatrist|psychologist|doctor|physician) (?:note|report|letter)|medical (?:history|file|dossier|chart|condition|note|record|data|status|leave|info|information|exam|problem)|health (?:record|issue|problem|history)|blood (?:type|group|pressure|sugar|glucose|test)|lab (?:result|value|test)|disability|disabled person|handicapped|pregnant|pregnancy|hiv|aids status|cancer|tumou?r|diabetes?|diabetic|mental health|therapy|psychiatric|psychotherapy|vaccination|vaccine|vaccinated|immunization|immunisation|patient note|clinical (?:note|finding|status|impression|history)|chief complaint|complaint text|bmi|body mass index|hba1c|glucose|cholesterol|insulin|dialysis|surgery|surgical|smok(?:er|ing)|alcohol (?:use|consumption|abuse)|substance abuse|drug (?:use|abuse)|addiction|depression|anxiety|dementia|asthma|covid|hba 1 c|std status|sti status|abortion|miscarriage|menstrual|menstruation|fertility|contraception|gravida|sick (?:leave|note|day)|cause of death|comorbidity|care plan|discharge summary|anamnesis|pathology|tobacco)\b/,
     unless: /\b(?:health|safety) check\b|\bcancer(?:led|lation)\b|\bglucose meter model\b/,
+  },
+  {
+    entity: "HEALTH_DATA",
+    term: "health",
+    match: /\bhealth (?:status|condition|score|info|information|data)\b/,
+    // Of a service: RFC draft-inadarei-api-health-check, Spring, Consul, Elasticsearch, Kubernetes, Docker.
+    otherwise:
+      /^(?:ok|up|down|out of service|healthy|unhealthy|degraded|green|yellow|red|pass|passing|passed|fail|failing|failed|warn|warning|critical|starting|started|running|stopped|ready|not ready|alive|dead|online|offline|available|unavailable|progressing|unknown|none|true|false|\d{1,6}(?:\.\d+)?(?: ?(?:%|ms|s))?)$/i,
+    beside: ["PERSON", "DATE_OF_BIRTH", "AGE", "GENDER", "US_SSN", "NATIONAL_ID", "PATIENT_ID"],
   },
   {
     entity: "HEALTH_DATA",
@@ -369,8 +380,18 @@ export const LEXICON: readonly LexiconTerm[] = [
     entity: "PERSON",
     term: "part of a name",
     match:
-      /\b(?:first name|last name|name (?:first|last|middle)|middle name|middle initial|maiden name|mother maiden|surname|sur name|given name|family name|firstname|lastname|fname|lname|forename|nickname|nick name|fore name|host name of person)\b/,
+      /\b(?:first name|last name|name (?:first|last|middle|family|given)|middle name|middle initial|maiden name|mother maiden|surname|sur name|given name|family name|firstname|lastname|fname|lname|forename|nickname|nick name|fore name|host name of person)\b/,
     unless: /\bthe given name|\bfile\b/,
+  },
+  {
+    entity: "PERSON",
+    term: "part of a name",
+    // Of FHIR's HumanName.
+    match: /^(?:family|given)$/,
+    personal: true,
+    usual: true,
+    signs: /\bname\b/,
+    beside: [],
   },
   {
     entity: "PERSON",
@@ -530,6 +551,22 @@ function names({ entity, match, unless }: LexiconTerm, words: string): boolean {
 
 function split(words: string): readonly string[] {
   return words.split(" ").filter((word) => word !== "");
+}
+
+/** Whether all values of a column say that its name means something else than the term: nothing around it may be about persons. */
+export function isOtherwise(
+  term: LexiconTerm,
+  columnName: string,
+  around: string | Surroundings,
+  values: readonly string[],
+): boolean {
+  const { otherwise } = term;
+  return (
+    otherwise !== undefined &&
+    values.length > 0 &&
+    values.every((value) => otherwise.test(value.replaceAll("_", " "))) &&
+    !isMeant(term, saidBy(columnName), around)
+  );
 }
 
 /** True where other words of a name or sentence, or what is around it, say that a word of several meanings is meant of a person. */

@@ -2,7 +2,8 @@ import { saysSomething, shownOf, withoutMarkers } from "../redaction/markers.ts"
 import { valuesInName } from "./column-name.ts";
 import { type ColumnSample, type ColumnVerdict, classifyColumn } from "./columns.ts";
 import { type Evidence, mayNameEvidence, nameOfFinding, policyOfFinding, safeName } from "./evidence.ts";
-import { meaningOf, Surroundings } from "./lexicon.ts";
+import { isOtherwise, meaningOf, Surroundings } from "./lexicon.ts";
+import { isConcept, Pairs } from "./named-values/pairs.ts";
 import { wordsOf } from "./names/words-of.ts";
 import { namesEvidence } from "./query-code.ts";
 import { recogniseShown } from "./recognise-shown.ts";
@@ -37,7 +38,7 @@ export function jsonEvidence(
 ): Evidence[] {
   const found: Evidence[] = [];
   const known = { policy, recognisers };
-  const stack: (Member & { readonly value: unknown })[] = [{ value, path: "$", key: "", around: new Surroundings() }];
+  const stack: (Member & { readonly value: unknown })[] = [{ value, path: "$", key: "", called: "", around: new Surroundings() }];
   for (let leaves = 0; stack.length > 0 && leaves < MAX_LEAVES; ) {
     const item = stack.pop();
     if (item === undefined) break;
@@ -45,12 +46,13 @@ export function jsonEvidence(
       for (let i = item.value.length - 1; i >= 0; i--) stack.push({ ...item, value: item.value[i], path: `${item.path}[${i}]` });
     } else if (typeof item.value === "object" && item.value !== null) {
       const around = new Surroundings(
-        withoutMarkers(item.key, known),
+        withoutMarkers(item.called, known),
         Object.keys(item.value).map((key) => withoutMarkers(key, known)),
       );
+      const pairs = pairsOf(item.value);
       for (const [key, child] of Object.entries(item.value).reverse()) {
         found.push(...keyEvidence(key, `${item.path}.${safeName(key)}`, policy, recognisers));
-        stack.push({ value: child, path: `${item.path}.${safeName(key)}`, key, around });
+        stack.push({ value: child, path: `${item.path}.${safeName(key)}`, key, called: pairs.nameOf(key) ?? key, around });
       }
     } else if (item.value !== null && item.value !== "" && typeof item.value !== "boolean") {
       leaves++;
@@ -65,6 +67,22 @@ export function jsonEvidence(
   }
   return found;
 }
+
+/** A concept has its codings in it. */
+const DEEPEST_CONCEPT = 3;
+
+/** What the members of an object say of one another. */
+function pairsOf(value: object, depth = 0): Pairs {
+  const pairs = new Pairs();
+  for (const [key, member] of Object.entries(value)) {
+    if (typeof member === "string") pairs.add(key, member);
+    else if (isConcept(key) && depth < DEEPEST_CONCEPT)
+      for (const inner of (Array.isArray(member) ? member : [member]).slice(0, MOST_CONCEPTS))
+        if (typeof inner === "object" && inner !== null) pairs.addConcept(key, pairsOf(inner as object, depth + 1));
+  }
+  return pairs;
+}
+const MOST_CONCEPTS = 16;
 
 function keyEvidence(key: string, path: string, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
   if (/^[\p{L}_$][\p{L}\p{N}_$-]{0,14}$/u.test(key) && !/\d{5}/.test(key)) return [];
@@ -86,19 +104,23 @@ function keyEvidence(key: string, path: string, policy: TierPolicy, recognisers:
 interface Member {
   readonly path: string;
   readonly key: string;
+  /** What it is called by the members beside it, or its key. */
+  readonly called: string;
   /** The key above, and the keys of the same object. */
   readonly around: Surroundings;
 }
 
 function leafEvidence(
   value: string,
-  { key, path, around }: Member,
+  { called: key, path, around }: Member,
   policy: TierPolicy,
   recognisers: readonly Recogniser[],
 ): Evidence[] {
   const known = { policy, recognisers };
   const shown = shownOf(value, known);
-  const { term, possible } = shown !== value && !saysSomething(shown) ? {} : meaningOf(shownName(key, known), around);
+  const name = shownName(key, known);
+  const meaning = shown !== value && !saysSomething(shown) ? {} : meaningOf(name, around);
+  const { term, possible } = meaning.term !== undefined && isOtherwise(meaning.term, name, around, [shown]) ? {} : meaning;
   const hints = key === "" ? [] : [wordsOf(key).join(" ")];
   const found: Evidence[] = recogniseShown(value, recognisers, policy, { hints }).map((finding) => {
     const { tier, tags } = policyOfFinding(policy, finding);

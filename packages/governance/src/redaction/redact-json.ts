@@ -1,10 +1,12 @@
+import type { Around } from "../classification/named-values/named-column.ts";
+import { Pairs } from "../classification/named-values/pairs.ts";
 import { governanceError } from "../errors.ts";
 import { jsonCells } from "../json-cells.ts";
 import { jsonTokens } from "../json-tokens.ts";
 import { JudgedColumns, settled } from "./column-entities.ts";
 import { plainNumber } from "./known-values.ts";
 import { BARE, checkRedaction, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
-import { type Around, assembled, heldBy, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
+import { assembled, heldBy, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
 
 /** A text or a number of JSON, as it is written there, under the names around it. */
 export interface JsonLeaf {
@@ -24,27 +26,36 @@ export interface JsonLeaf {
 
 type NameOf = (token: string, index: number) => string;
 
-/** An object that names its value by another of its members: `{"name": "ssn", "value": "..."}`. */
-const NAMING = /^(?:name|key|field|label|attribute|property|column|header|code)$/i;
-const VALUE = /^values?(?:[A-Z_].*)?$|^val$/i;
-const LONGEST_NAME = 64;
-
 /** Walks JSON that is known to be some. `name` says what is left of the name of a member. */
 export function walkJson(text: string, name: NameOf, leaf: (leaf: JsonLeaf) => void): void {
-  const called = new Map<number, string>();
-  walk(
-    text,
-    (token) => JSON.parse(token) as string,
-    ({ token, name, inside }) => {
-      if (!token.startsWith('"') || token.length > LONGEST_NAME || !NAMING.test(name) || called.has(inside)) return;
-      const said = JSON.parse(token) as string;
-      // A marker is none, so that the name is the same the second time.
-      if (!/[<>*@]/.test(said)) called.set(inside, said);
-    },
-    () => undefined,
-  );
-  walk(text, name, leaf, (key, inside) => (VALUE.test(key) ? called.get(inside) : undefined));
+  const pairs = pairsIn(text);
+  walk(text, name, leaf, (key, inside) => pairs.get(inside)?.nameOf(key));
 }
+
+/** What the members of each object say of one another, by where it begins. */
+function pairsIn(text: string): ReadonlyMap<number, Pairs> {
+  const found = new Map<number, Pairs>();
+  /** The objects and lists that are open, and the member of each object that is read. */
+  const open: { readonly pairs: Pairs | undefined; member: string }[] = [];
+  for (const { kind, token, index } of jsonTokens(text)) {
+    const inside = open.at(-1);
+    if (kind === "open") {
+      const pairs = token === "{" ? new Pairs() : undefined;
+      open.push({ pairs, member: "" });
+      if (pairs !== undefined) found.set(index, pairs);
+    } else if (kind === "close") {
+      open.pop();
+      // What stands in a list is of the member whose list it is.
+      const holder = open.at(-1)?.pairs === undefined ? open.at(-2) : open.at(-1);
+      if (inside?.pairs !== undefined) holder?.pairs?.addConcept(holder.member, inside.pairs);
+    } else if (kind === "name" && inside !== undefined) inside.member = JSON.parse(token) as string;
+    else if (kind === "text" && token.length <= LONGEST_TOKEN) inside?.pairs?.add(inside.member, JSON.parse(token) as string);
+  }
+  return found;
+}
+
+/** Of a name, as JSON writes it. */
+const LONGEST_TOKEN = 256;
 
 function walk(
   text: string,

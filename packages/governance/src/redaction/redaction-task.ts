@@ -16,6 +16,8 @@ export interface RedactionTask {
   /** Of the workspace, 32 bytes. */
   readonly key: readonly number[];
   readonly country?: string;
+  /** Table, file or data set that a table is of: context for its columns. */
+  readonly about?: string;
   /** Texts that stand for values which were taken out before: they are left as they are. */
   readonly placeholders?: readonly string[];
   /** Tell also what the text tries to do to a model. */
@@ -40,7 +42,7 @@ export function redactTask(
 ): Redacted {
   checkArgument("task", task, "object");
   checkArgument("given", given, "object");
-  const { text, format, rules, key, country, placeholders, injections } = task;
+  const { text, format, rules, key, country, about, placeholders, injections } = task;
   const { policy, recognisers, crypto, random } = given;
   const keys = redactionKeys(crypto, Uint8Array.from(key), random);
   const redacted = redactAs(format, text, {
@@ -49,6 +51,7 @@ export function redactTask(
     rules,
     keys,
     ...(country === undefined ? {} : { country }),
+    ...(about === undefined ? {} : { about }),
     ...(placeholders === undefined ? {} : { placeholders: new Set(placeholders) }),
   });
   return injections === true ? { ...redacted, injections: injectionsIn(text) } : redacted;

@@ -1,4 +1,5 @@
-import { type LexiconTerm, termOf } from "../classification/lexicon.ts";
+import { isOtherwise, type LexiconTerm, termOf } from "../classification/lexicon.ts";
+import { type Around, outward } from "../classification/named-values/named-column.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
 import { shownName } from "../classification/shown-column.ts";
 import { partitionPoint } from "../partition-point.ts";
@@ -98,15 +99,6 @@ export function named(options: RedactionOptions, name: string, about: string): R
   return Object.assign({}, options, { hints: [wordsOf(name).join(" ")] }, term === undefined ? {} : { whole: term.entity });
 }
 
-/** Names around a name, the innermost first. */
-export interface Around {
-  readonly name: string;
-  readonly outer: Around | undefined;
-}
-
-/** Names further out say nothing. */
-const MOST_AROUND = 32;
-
 /**
  * What names say of values that stand in objects and lists: their own name or, where it says nothing, the innermost around it that does and whose values look like this one; that one is
  * context too.
@@ -114,7 +106,11 @@ const MOST_AROUND = 32;
 export function namedWithin(
   options: RedactionOptions,
 ): (name: string, around: Around | undefined, value: string) => RedactionOptions {
-  type Place = { readonly under: RedactionOptions; readonly outer: LexiconTerm | undefined };
+  type Place = {
+    readonly under: RedactionOptions;
+    readonly own?: LexiconTerm | undefined;
+    readonly outer: LexiconTerm | undefined;
+  };
   const places = new Map<Around | undefined, Map<string, Place>>();
   /** What each name around says, with its words: many values stand below it. */
   const said = new Map<Around, { readonly term: LexiconTerm | undefined; readonly words: string }>();
@@ -125,19 +121,20 @@ export function namedWithin(
   };
   const placeOf = (name: string, around: Around | undefined): Place => {
     const under = named(options, name, around?.name ?? "");
-    if (under.whole !== undefined) return { under, outer: undefined };
-    let at = around;
-    for (let i = 1; at !== undefined && saidBy(at).term === undefined; i++) at = i < MOST_AROUND ? at.outer : undefined;
-    if (at === undefined) return { under, outer: undefined };
-    const { term, words } = saidBy(at);
-    return { under: Object.assign({}, under, { hints: [...(under.hints ?? []), words] }), outer: term };
+    if (under.whole !== undefined) return { under, own: termOf(name, around?.name ?? ""), outer: undefined };
+    for (const at of outward(around)) {
+      const { term, words } = saidBy(at);
+      if (term !== undefined) return { under: Object.assign({}, under, { hints: [...(under.hints ?? []), words] }), outer: term };
+    }
+    return { under, outer: undefined };
   };
   return (name, around, value) => {
     const names = places.get(around) ?? new Map<string, Place>();
     places.set(around, names);
     const place = names.get(name) ?? placeOf(name, around);
     names.set(name, place);
-    const { under, outer } = place;
+    const { under, own, outer } = place;
+    if (own !== undefined && isOtherwise(own, name, around?.name ?? "", [value])) return options;
     return outer === undefined || outer.value?.test(value) === false ? under : Object.assign({}, under, { whole: outer.entity });
   };
 }

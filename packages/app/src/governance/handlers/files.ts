@@ -36,7 +36,7 @@ export const fileHandlers: Handlers<FileContract, GovernanceServices> = {
   },
 
   async redactFile({ files, store, tiers, config, redactionKey }, input) {
-    const { rule = [], country } = input.query;
+    const { rule = [], country, about } = input.query;
     const asked = rule.map((text, i) => {
       const read = parseRedactionRule(text, tiers) ?? refuse(i, "expected ENTITY=OPERATOR, TIER=OPERATOR or *=OPERATOR");
       const unknown = unknownInRule(read, tiers, config.classification.recognisers);
@@ -52,6 +52,7 @@ export const fileHandlers: Handlers<FileContract, GovernanceServices> = {
           rules: [...config.redaction.rules.map(ruleOf), ...asked],
           key: await redactionKey(input.principal.org),
           ...countryOf(country),
+          ...(about === undefined ? {} : { about }),
         },
         ownerOf(input),
       ),

@@ -23,7 +23,7 @@ type Routes = Pick<GovernanceContract, "redact" | "restore">;
 
 export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
   async redact({ classifier, store, tiers, config, redactionKey }, input) {
-    const { text, format, country, rules } = input.body;
+    const { text, format, country, about, rules } = input.body;
     const configured = configuredEntities(config.classification);
     for (const [i, rule] of rules.entries()) {
       const unknown = unknownInRule(rule, tiers, configured);
@@ -38,6 +38,7 @@ export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
       rules: [...config.redaction.rules, ...rules].map(ruleOf),
       key: [...key],
       ...countryOf(country),
+      ...(about === undefined ? {} : { about }),
     };
     const { text: redacted, redactions } = await classifier.redact(task, ownerOf(input));
     const tier = redactions.reduce((highest, one) => maxTier(tiers, highest, one.tier), tiers.tiers[0] ?? "");

@@ -2,6 +2,8 @@ import { termOf } from "../lexicon.ts";
 
 /** A member that names another one: `{"name": "ssn", "value": "..."}`, and what FHIR calls it (`system` of an identifier or a contact, `url` of an extension, `text` of a question). */
 const NAMING = /^(?:name|key|field|label|attribute|property|column|header|code|type|system|url|text)$/i;
+/** Those that are there for nothing else. */
+const NAMES = /^(?:name|key|field|label|attribute|property|column|header|code)$/i;
 const VALUE = /^values?(?:[A-Z_].*)?$|^val$/i;
 const TYPED_VALUE = /^value[A-Z]/;
 const ANSWER = /^answers?$/i;
@@ -26,12 +28,12 @@ export class Pairs {
 
   /** A member that is an object: of a concept what it says is said here. */
   addConcept(member: string, inner: Pairs): void {
-    if (member !== CODING && !CONCEPT.test(member)) return;
+    if (!isConcept(member)) return;
     for (const [name, text] of inner.#said)
       if (SAYS.test(name) && this.#said.length < MOST_NAMES) this.#said.push([member === CODING ? name : "code", text]);
   }
 
-  /** What a member is called by those beside it: by the first that names data, else by the first. `undefined` where it has its own name. */
+  /** What a member is called by those beside it: by the first that names data, else by the first that is there to name. `undefined` where it has its own name. */
   nameOf(member: string): string | undefined {
     const isAnswer = ANSWER.test(member);
     if (!isAnswer && !VALUE.test(member)) return undefined;
@@ -39,8 +41,13 @@ export class Pairs {
       if (key === "display" || (key === "text") !== isAnswer || (key === "url" && !TYPED_VALUE.test(member))) return [];
       return [key === "system" || key === "url" ? lastPart(text) : text];
     });
-    return names.find((name) => termOf(name) !== undefined) ?? names[0];
+    return names.find((name) => termOf(name) !== undefined) ?? this.#said.find(([key]) => NAMES.test(key))?.[1];
   }
+}
+
+/** Whether a member of this name holds a concept, or a coding of one. */
+export function isConcept(member: string): boolean {
+  return member === CODING || CONCEPT.test(member);
 }
 
 /** Of a web address or a URN what stands last in it. */
