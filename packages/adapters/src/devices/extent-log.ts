@@ -1,16 +1,19 @@
 import { constants } from "node:fs";
-import { readdir, truncate, unlink } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createDirectorySync } from "./directory-sync.ts";
-import { keepOpen, readAt, writeAt } from "./files.ts";
+import { keepOpen, readAt } from "./files.ts";
 import { deadMark, headerSize, readHeader } from "./frame.ts";
 import { scanSegment, tornFrames } from "./scan-segment.ts";
+import { noRoom, type SegmentDisk } from "./segment-disk.ts";
 
 /** A file of frames, written at its end only; deleted frames are marked in place. */
 interface Segment {
   readonly path: string;
   /** Whose newest frame is here. */
   readonly names: Set<string>;
+  /** Marks on their way into it: until they are there it may not be cut. */
+  readonly marks: Set<Promise<void>>;
   size: number;
   liveBytes: number;
 }
@@ -42,6 +45,12 @@ interface Waiting {
 export interface ExtentLog {
   /** Bytes of the frames that are there. */
   readonly liveBytes: number;
+  /** Bytes of frames that were deleted: they are given back as soon as somebody wants them. */
+  readonly deadBytes: number;
+  /** What is left of the file system for new frames: without what moving old ones takes. */
+  freeBytes(): Promise<number>;
+  /** Gives the bytes of all segments back that are mostly deleted frames. Throws what kept it from one, after the others. */
+  compact(): Promise<void>;
   has(name: string): boolean;
   names(): string[];
   /**
@@ -61,6 +70,8 @@ const maxSegment = 64 << 20;
 const maxGroupBytes = 16 << 20;
 // A vectored write takes at most 1024 pieces, and a frame is two.
 const maxGroupFrames = 512;
+/** Bytes that are moved at a time, or one frame. */
+const maxMoved = 4 << 20;
 /** That stay open for their next readers. */
 const openSegments = 16;
 const segmentName = /^(\d{10})\.seg$/;
@@ -70,8 +81,11 @@ const segmentName = /^(\d{10})\.seg$/;
  * group that fails ends its segment; nothing is ever written behind bytes whose fate is unknown. Segments that are mostly
  * deleted frames are written again and removed, so that the directory holds at most twice what is live, and `limit`
  * and one segment in all. After a crash the newest segment is read whole: what is torn in it was never acknowledged.
+ *
+ * A segment is emptied from its end and cut after each group that left it, so that moving frames takes the room of one group, and gives
+ * back at least as much: that room is kept of the file system, and new frames are refused (ENOSPC) before they take it.
  */
-export async function openExtentLog(directory: string, limit: number): Promise<ExtentLog> {
+export async function openExtentLog(directory: string, limit: number, disk: SegmentDisk): Promise<ExtentLog> {
   const index = new Map<string, Place>();
   const segments = new Set<Segment>();
   const segmentBytes = Math.min(maxSegment, Math.max(64 << 10, Math.floor(limit / 16)));
@@ -79,8 +93,10 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
   const opened = keepOpen(openSegments);
   let nextNumber = 1;
   let liveBytes = 0;
+  let largest = 0;
   let active: Segment | undefined;
   const waiting: Waiting[] = [];
+  const turns: (() => Promise<unknown>)[] = [];
   let running: Promise<void> | undefined;
 
   const forget = (name: string, place: Place): void => {
@@ -96,9 +112,18 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
     place.segment.names.add(name);
     place.segment.liveBytes += place.size;
     liveBytes += place.size;
+    largest = Math.max(largest, place.size);
   };
-  const mark = ({ segment, at }: Place, flags = 0): Promise<void> =>
-    writeAt(segment.path, constants.O_WRONLY | flags, [deadMark], at).catch(ignoreAbsence);
+  const mark = async ({ segment, at }: Place, flags = 0): Promise<void> => {
+    const marking = disk.write(segment.path, constants.O_WRONLY | flags, [deadMark], at).catch(ignoreAbsence);
+    segment.marks.add(marking);
+    try {
+      await marking;
+    } finally {
+      segment.marks.delete(marking);
+    }
+  };
+  const segmentAt = (path: string, size: number): Segment => ({ path, names: new Set(), marks: new Set(), size, liveBytes: 0 });
 
   const load = async (): Promise<void> => {
     const files = (await readdir(directory)).filter((name) => segmentName.test(name)).sort();
@@ -106,11 +131,16 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
       const path = join(directory, file);
       const { frames, size } = await scanSegment(path);
       const torn = new Set(i === files.length - 1 ? await tornFrames(path, frames) : []);
-      const segment: Segment = { path, names: new Set(), size, liveBytes: 0 };
+      const segment = segmentAt(path, size);
       segments.add(segment);
       for (const frame of frames) {
         if (torn.has(frame)) await mark({ segment, ...frame }, constants.O_DSYNC);
-        else if (frame.live) note(frame.name, { segment, at: frame.at, size: frame.size });
+        else if (frame.live) {
+          // A crash came before the segment it was moved from was cut. What is deleted later is deleted there too.
+          const before = index.get(frame.name);
+          note(frame.name, { segment, at: frame.at, size: frame.size });
+          if (before !== undefined) await mark(before);
+        }
       }
       nextNumber = Number(segmentName.exec(file)?.[1]) + 1;
     }
@@ -119,27 +149,35 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
 
   const drop = async (segment: Segment): Promise<void> => {
     opened.forget(segment.path);
-    await unlink(segment.path).catch(ignoreAbsence);
+    await disk.remove(segment.path).catch(ignoreAbsence);
     segments.delete(segment);
   };
 
-  /** Writes frames at the end of the active segment; durable when it resolves. */
-  const writeGroup = async (frames: readonly Frame[]): Promise<readonly Place[]> => {
+  /** What moving frames takes: room for the largest, and for what a file system needs beside. */
+  const reserve = (frames: readonly Frame[] = []): number => {
+    const most = Math.max(largest, ...frames.map(lengthOf));
+    return most === 0 ? 0 : most + (64 << 10);
+  };
+
+  /** Writes frames at the end of the active segment; durable when it resolves. `kept` bytes of the file system stay free. */
+  const writeGroup = async (frames: readonly Frame[], kept: number): Promise<readonly Place[]> => {
+    const giveBack = await disk.claim(lengthOf(frames.flat()), kept);
     const fresh = active === undefined || active.size >= segmentBytes;
-    const segment: Segment =
-      active !== undefined && !fresh
-        ? active
-        : { path: join(directory, `${String(nextNumber++).padStart(10, "0")}.seg`), names: new Set(), size: 0, liveBytes: 0 };
+    const segment =
+      active !== undefined && !fresh ? active : segmentAt(join(directory, `${String(nextNumber++).padStart(10, "0")}.seg`), 0);
     const start = segment.size;
     const { O_WRONLY, O_DSYNC, O_CREAT, O_EXCL } = constants;
     try {
-      await writeAt(segment.path, O_WRONLY | O_DSYNC | (fresh ? O_CREAT | O_EXCL : 0), frames.flat(), start);
+      await disk.write(segment.path, O_WRONLY | O_DSYNC | (fresh ? O_CREAT | O_EXCL : 0), frames.flat(), start);
       if (fresh) await directorySync.sync();
     } catch (error) {
       active = undefined;
       // A file that is there already is not of this log: it stays as it is.
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") await truncate(segment.path, start).catch(() => undefined);
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST")
+        await (fresh ? disk.remove(segment.path) : disk.truncate(segment.path, start)).catch(() => undefined);
       throw error;
+    } finally {
+      giveBack();
     }
     active = segment;
     segments.add(segment);
@@ -151,25 +189,49 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
     });
   };
 
-  /** Writes what is live in a segment again, and removes the segment. */
+  /** Writes what is live in a segment again, from its end, cutting off what was moved, and removes the segment. */
   const rewrite = async (segment: Segment): Promise<void> => {
     if (segment === active) active = undefined;
-    const live = [...segment.names].map((name) => [name, index.get(name) as Place] as const);
-    for (let from = 0; from < live.length; ) {
+    const live = [...segment.names].map((name) => [name, index.get(name) as Place] as const).sort(([, a], [, b]) => a.at - b.at);
+    /** The last live frame that is not yet moved; what is behind it is cut off. */
+    const last = async (): Promise<readonly [string, Place] | undefined> => {
+      let found = live.at(-1);
+      for (; found !== undefined && index.get(found[0]) !== found[1]; found = live.at(-1)) live.pop();
+      const end = found === undefined ? 0 : found[1].at + found[1].size;
+      if (found === undefined || end === segment.size) return found;
+      // A mark behind the end would make the file long again. What is deleted from here on lies before it.
+      await Promise.allSettled(segment.marks);
+      await disk.truncate(segment.path, end);
+      segment.size = end;
+      return found;
+    };
+    let most = maxGroupFrames;
+    while ((await last()) !== undefined) {
       const group: [string, Place, Buffer][] = [];
-      for (let bytes = 0; from < live.length && group.length < maxGroupFrames && bytes < maxGroupBytes; from++) {
-        const [name, place] = live[from] as (typeof live)[number];
+      for (let bytes = 0; live.length > 0 && group.length < most; live.pop()) {
+        const [name, place] = live.at(-1) as (typeof live)[number];
+        bytes += place.size;
+        if (group.length > 0 && bytes > maxMoved) break;
+        if (index.get(name) !== place) continue;
         const frame = await readAt(segment.path, place.at, place.size).catch(absent);
         // Nothing that the frames behind it could not be told from. A damaged payload is kept as it is: it stays damaged.
-        if (readHeader(frame)?.size !== frame.length) {
-          if (index.get(name) === place) forget(name, place);
-          continue;
-        }
-        group.push([name, place, frame]);
-        bytes += frame.length;
+        if (readHeader(frame)?.size === frame.length) group.push([name, place, frame]);
+        else if (index.get(name) === place) forget(name, place);
       }
       if (group.length === 0) continue;
-      const places = await writeGroup(group.map(([, , frame]) => [frame]));
+      let places: readonly Place[];
+      try {
+        places = await writeGroup(
+          group.map(([, , frame]) => [frame]),
+          0,
+        );
+      } catch (error) {
+        if (!noRoom(error) || group.length === 1) throw error;
+        // One takes less room than many, and gives back as much as it takes.
+        most = 1;
+        live.push(...group.reverse().map(([name, place]) => [name, place] as const));
+        continue;
+      }
       for (const [i, [name, before]] of group.entries()) {
         const place = places[i] as Place;
         if (index.get(name) === before) note(name, place);
@@ -180,21 +242,48 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
   };
 
   const dead = (segment: Segment): number => segment.size - segment.liveBytes;
-  const makeRoom = async (bytes: number): Promise<void> => {
+  /** Those that give back most for what moving takes, first. */
+  const byGain = (): readonly Segment[] =>
+    [...segments].filter((s) => dead(s) > 0).sort((a, b) => dead(b) / b.size - dead(a) / a.size);
+
+  /** Rewrites the first of `some` that can be; `failed`: those that could not, until another gives something back. False: none is left. */
+  const rewriteOne = async (some: readonly Segment[], failed: Map<Segment, unknown>): Promise<boolean> => {
+    for (const segment of some) {
+      if (failed.has(segment)) continue;
+      const before = dead(segment);
+      try {
+        await rewrite(segment);
+        failed.clear();
+        return true;
+      } catch (error) {
+        if (dead(segment) < before) failed.clear();
+        failed.set(segment, error);
+      }
+    }
+    return false;
+  };
+
+  /** Writes new frames, and rewrites segments for as long as there is no room for them. */
+  const store = async (frames: readonly Frame[]): Promise<readonly Place[]> => {
+    const within = () => [...segments].reduce((n, { size }) => n + size, lengthOf(frames.flat())) <= limit;
+    const failed = new Map<Segment, unknown>();
+    while (!within() && (await rewriteOne(byGain(), failed)));
     for (;;) {
-      const all = [...segments];
-      if (all.reduce((n, { size }) => n + size, bytes) <= limit) return;
-      const [most] = all.sort((a, b) => dead(b) - dead(a));
-      if (most === undefined || dead(most) === 0) return;
-      await rewrite(most);
+      try {
+        return await writeGroup(frames, reserve(frames));
+      } catch (error) {
+        if (!noRoom(error) || !(await rewriteOne(byGain(), failed))) throw error;
+      }
     }
   };
-  const worthless = (segment: Segment): boolean => segment !== active && dead(segment) * 2 > segment.size;
+
+  const worthless = (segment: Segment): boolean => dead(segment) * 2 > segment.size;
   /** Rewrites one segment at most. What fails now is tried again later. */
-  const tidy = async (): Promise<void> => {
-    const found = [...segments].find(worthless);
-    if (found !== undefined) await rewrite(found).catch(() => undefined);
-  };
+  const tidy = (): Promise<boolean> =>
+    rewriteOne(
+      byGain().filter((segment) => segment !== active && worthless(segment)),
+      new Map(),
+    );
 
   const take = (): Waiting[] => {
     let bytes = 0;
@@ -204,36 +293,55 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
     });
     return waiting.splice(0, end < 0 ? waiting.length : end);
   };
+  const write = async (group: readonly Waiting[]): Promise<void> => {
+    try {
+      const places = await store(group.map(({ frame }) => frame));
+      for (const [i, { name, resolve }] of group.entries()) {
+        note(name, places[i] as Place);
+        resolve();
+      }
+    } catch (error) {
+      // Some of many may have room.
+      if (noRoom(error) && group.length > 1) for (const one of group) await write([one]);
+      else for (const { reject } of group) reject(error);
+    }
+  };
   const run = async (): Promise<void> => {
-    while (waiting.length > 0) {
+    while (waiting.length > 0 || turns.length > 0) {
       // Those of the same tick travel together, also the first ones.
       await Promise.resolve();
-      const group = take();
-      try {
-        await makeRoom(group.reduce((n, { frame }) => n + lengthOf(frame), 0));
-        const places = await writeGroup(group.map(({ frame }) => frame));
-        for (const [i, { name, resolve }] of group.entries()) {
-          note(name, places[i] as Place);
-          resolve();
-        }
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-      await tidy();
+      if (waiting.length > 0) await write(take());
+      await (turns.shift() ?? tidy)();
     }
     await tidy();
   };
   const wake = (): void => {
     running ??= run().finally(() => {
       running = undefined;
-      if (waiting.length > 0) wake();
+      if (waiting.length > 0 || turns.length > 0) wake();
     });
   };
+  /** Does something while nothing is written. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      turns.push(() => work().then(resolve, reject));
+      wake();
+    });
 
   await load();
   return {
     get liveBytes() {
       return liveBytes;
+    },
+    get deadBytes() {
+      return [...segments].reduce((n, segment) => n + dead(segment), 0);
+    },
+    freeBytes: async () => Math.max(0, (await disk.free()) - reserve()),
+    async compact() {
+      const failed = new Map<Segment, unknown>();
+      // Writers have their turns between two segments.
+      while (await inTurn(() => rewriteOne(byGain().filter(worthless), failed)));
+      for (const error of failed.values()) throw error;
     },
     has: (name) => index.has(name),
     names: () => [...index.keys()],
@@ -246,11 +354,11 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
         const payload = into?.length === length ? into : new Uint8Array(length);
         try {
           const whole = await opened.fill(place.segment.path, place.at, [header, payload]);
-          return { header: whole ? header : Buffer.alloc(0), payload };
+          if (index.get(name) === place) return { header: whole ? header : Buffer.alloc(0), payload };
         } catch (error) {
-          // It may have been written again elsewhere meanwhile.
           if (index.get(name) === place) throw error;
         }
+        // It was deleted, or written again elsewhere, meanwhile: where it was the file may have ended.
       }
     },
     append: (name, frame) =>
@@ -263,7 +371,7 @@ export async function openExtentLog(directory: string, limit: number): Promise<E
       if (place === undefined) return;
       forget(name, place);
       await mark(place);
-      if (worthless(place.segment)) wake();
+      if (place.segment !== active && worthless(place.segment)) wake();
     },
     async close() {
       while (running !== undefined) await running;

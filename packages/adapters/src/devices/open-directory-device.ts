@@ -5,6 +5,7 @@ import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { type ExtentLog, openExtentLog } from "./extent-log.ts";
 import { frameHeader, frameSize, isFrame, readHeader } from "./frame.ts";
+import { noRoom, type SegmentDisk, segmentDisk } from "./segment-disk.ts";
 import { readSuperblock, type Superblock, writeSuperblock } from "./superblock.ts";
 
 const validName = /^[a-z0-9_-][a-z0-9._-]{0,199}$/;
@@ -27,6 +28,7 @@ export async function openDirectoryDevice(options: {
   const { id, directory, capacityBytes, known = false } = options;
   const segments = join(directory, "segments");
   const superblock: Superblock = { format: "seneschal-device/2", id, capacity_bytes: capacityBytes };
+  let fileSystem: SegmentDisk;
   let log: ExtentLog;
   try {
     if (!known) await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -39,7 +41,8 @@ export async function openDirectoryDevice(options: {
     if (found === undefined || (found !== "damaged" && found.capacity_bytes !== capacityBytes))
       await writeSuperblock(directory, superblock);
     await mkdir(segments, { recursive: true, mode: 0o700 });
-    log = await openExtentLog(segments, capacityBytes);
+    fileSystem = await segmentDisk(segments);
+    log = await openExtentLog(segments, capacityBytes, fileSystem);
   } catch (error) {
     throw isCoded(error) ? error : failure("device_unavailable", `device ${id} does not open`, error);
   }
@@ -48,6 +51,8 @@ export async function openDirectoryDevice(options: {
   const pending = new Map<string, number>();
   let pendingBytes = 0;
   const usedBytes = () => log.liveBytes + pendingBytes;
+  /** Bytes of the last write, where the file system refused it. */
+  let refused: number | undefined;
 
   const checkName = (extent: string) => {
     if (!validName.test(extent))
@@ -59,7 +64,7 @@ export async function openDirectoryDevice(options: {
       return await work();
     } catch (error) {
       if (isCoded(error)) throw error;
-      const full = ["ENOSPC", "EDQUOT", "EFBIG"].includes((error as NodeJS.ErrnoException).code ?? "");
+      const full = noRoom(error);
       throw failure(full ? "device_full" : "device_unavailable", `device ${id} ${full ? "is full" : "does not answer"}`, error);
     }
   };
@@ -79,6 +84,10 @@ export async function openDirectoryDevice(options: {
       pendingBytes += size;
       try {
         await answer(() => log.append(extent, [frameHeader(extent, bytes), bytes]));
+        refused = undefined;
+      } catch (error) {
+        if (isCoded(error, "device_full")) refused = size;
+        throw error;
       } finally {
         pending.delete(extent);
         pendingBytes -= size;
@@ -121,9 +130,18 @@ export async function openDirectoryDevice(options: {
     },
 
     async usage() {
-      await answer(answering);
-      return { capacityBytes, usedBytes: usedBytes() };
+      const freeBytes = await answer(async () => {
+        await answering();
+        return log.freeBytes();
+      });
+      const { deadBytes } = log;
+      // It would be taken now.
+      if (refused !== undefined && freeBytes + deadBytes >= refused) refused = undefined;
+      const disk = { id: fileSystem.id, freeBytes, deadBytes, refused: refused !== undefined };
+      return { capacityBytes, usedBytes: usedBytes(), disk };
     },
+
+    reclaim: () => answer(() => log.compact()),
 
     async inspect() {
       return answer(async () => {

@@ -1,4 +1,4 @@
-import { type GrpcMessage, grpcPieceBytes } from "@seneschal/core/storage";
+import { diskRoom, type GrpcMessage, grpcPieceBytes } from "@seneschal/core/storage";
 import { CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import type { BlobDevice, BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 import { type DataChannel, type DataChannelOptions, openDataChannel } from "./data-channel.ts";
@@ -65,8 +65,9 @@ export function openRemoteDevices(options: DataChannelOptions): RemoteDevices {
     },
     usage: () =>
       settled(id, async () => {
-        const { capacity_bytes = 0, used_bytes = 0 } = await ask("Usage", { device_id: id });
-        return { capacityBytes: capacity_bytes as number, usedBytes: used_bytes as number };
+        const { capacity_bytes = 0, used_bytes = 0, disk } = await ask("Usage", { device_id: id });
+        const room = diskRoom.read(disk as GrpcMessage | null | undefined);
+        return { capacityBytes: capacity_bytes as number, usedBytes: used_bytes as number, ...(room && { disk: room }) };
       }),
     inspect: () => settled(id, async () => ((await ask("Inspect", { device_id: id }))["problems"] ?? []) as readonly string[]),
     close: async () => undefined,

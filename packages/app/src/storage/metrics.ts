@@ -50,6 +50,11 @@ export function createStorageMetrics() {
     deviceWear: gauge("device_wear_percent", "Wear as reported by SMART", ["device"]),
     deviceBadSectors: gauge("device_bad_sectors", "Reallocated sectors as reported by SMART", ["device"]),
     deviceTemperature: gauge("device_temperature_celsius", "Temperature as reported by SMART", ["device"]),
+    deviceDiskFree: gauge(
+      "device_disk_free_bytes",
+      "What a device could take by the room of its file system, whatever its capacity",
+      ["device"],
+    ),
     shardDeltas: gauge("shard_delta_count", "Metadata changes of a shard", ["shard"]),
     shardBytes: gauge("shard_bytes", "Object bytes of a shard", ["shard"]),
     shardInlineThreshold: gauge("shard_inline_threshold_bytes", "Inline threshold in force", ["shard"]),

@@ -201,7 +201,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
     ...(options.peerTls === undefined ? {} : { tls: options.peerTls }),
     ...(options.peerTimeoutMs === undefined ? {} : { timeoutMs: options.peerTimeoutMs }),
     onReport(report) {
-      for (const { device_id, used_bytes } of report.devices) devices.note(device_id, used_bytes);
+      for (const { device_id, used_bytes, disk } of report.devices) devices.note(device_id, used_bytes, disk);
       shards.foreign(report);
     },
   });
@@ -427,7 +427,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       devices: devices
         .ids()
         .filter(devices.isLocal)
-        .map((id) => ({ device_id: id, used_bytes: devices.usedBytes(id), flags: monitor.flags(id) })),
+        .map((id) => ({ device_id: id, used_bytes: devices.usedBytes(id), flags: monitor.flags(id), disk: devices.disk(id) })),
       shards: shards.changes(),
       view: monitor.view(),
     }),

@@ -29,6 +29,21 @@ test("what S3 wrote is read by NFS bit for bit, whatever its size and wherever a
   }
 });
 
+test("whatever path is mounted, it is a directory of the export or a refusal of its own, and never leads out of it", async () => {
+  nfs = await openNfsRig();
+  await nfs.put("d/e/f", pattern(10));
+  const client = await nfs.client();
+  const names = ["d", "e", "f", "x", ".", "..", "", "\0", "a".repeat(300)];
+  const tails = names.flatMap((a) => names.flatMap((b) => ["", ...names].map((c) => [a, b, c].join("/"))));
+  const mounted = new Set<string>();
+  for (const path of tails.flatMap((tail) => [`/data/${tail}`, `/${tail}`])) {
+    const { status, handle } = await client.mount(path);
+    expect(["OK", "ENOENT", "EACCES", "ENOTDIR", "EINVAL", "ENAMETOOLONG"], JSON.stringify(path)).toContain(statusName(status));
+    if (handle !== undefined) mounted.add(path.split("/").filter(Boolean).join("/"));
+  }
+  expect([...mounted].sort()).toEqual(["data", "data/d", "data/d/e"]);
+});
+
 test("directories are the prefixes of keys; keys that no file can have are not seen, and a directory hides an object of its name", async () => {
   nfs = await openNfsRig();
   const keys = [

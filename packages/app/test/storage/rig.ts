@@ -10,7 +10,7 @@ import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { systemRandom } from "@seneschal/adapters/system";
 import type { SmartReading } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
-import type { BlobDevice, DocumentStore, Vault } from "@seneschal/kernel/ports";
+import type { BlobDevice, DiskRoom, DocumentStore, Vault } from "@seneschal/kernel/ports";
 import { type Authorisation, openAuthorisation } from "../../src/platform/index.ts";
 import { openStorageNode, type StorageNode, type StorageNodeOptions } from "../../src/storage/node.ts";
 import { storageSchema } from "../../src/storage/schema.ts";
@@ -79,14 +79,15 @@ export function switchableVault(): Vault & { away: boolean } {
   return vault as unknown as Vault & { away: boolean };
 }
 
-/** A device that can stop answering. */
-export function switchableDevice(device: BlobDevice): BlobDevice & { away: boolean } {
+/** A device that can stop answering, and whose file system can be said to have other room than it has. */
+export function switchableDevice(device: BlobDevice): BlobDevice & { away: boolean; disk: DiskRoom | undefined } {
   const guard = async (): Promise<BlobDevice> => {
     if (wrapped.away) throw new CodedError("device_unavailable", `device ${device.id} does not answer`);
     return device;
   };
   const wrapped = {
     away: false,
+    disk: undefined as DiskRoom | undefined,
     id: device.id,
     write: async (extent: string, bytes: Uint8Array) => (await guard()).write(extent, bytes),
     read: async (extent: string, into?: Uint8Array) => (await guard()).read(extent, into),
@@ -95,8 +96,12 @@ export function switchableDevice(device: BlobDevice): BlobDevice & { away: boole
     async *list() {
       yield* (await guard()).list();
     },
-    usage: async () => (await guard()).usage(),
+    usage: async () => {
+      const usage = await (await guard()).usage();
+      return { ...usage, ...(wrapped.disk && { disk: wrapped.disk }) };
+    },
     inspect: async () => (await guard()).inspect(),
+    reclaim: async () => (await guard()).reclaim?.(),
     close: () => device.close(),
   };
   return wrapped;

@@ -147,6 +147,7 @@ export {
 } from "./files/permissions.ts";
 export { addRange, type ByteRange, cutRanges } from "./files/ranges.ts";
 export type { NfsServer, NfsServerOptions, ServeNfs } from "./files/serve-nfs.ts";
+export { diskRoom } from "./grpc/disk-room.ts";
 export type {
   GrpcCall,
   GrpcFailure,
@@ -250,6 +251,7 @@ export {
   type Stripe,
   stripeOf,
 } from "./pool/durability.ts";
+export { type DeviceFill, freeBytes } from "./pool/room.ts";
 export {
   classThresholds,
   effectiveThresholds,
@@ -340,6 +342,7 @@ export { defaultTuning, type Tuning, type TuningName, type TuningProblem, tuning
 export {
   type Announcement,
   announceChange,
+  announceDisk,
   announceFlags,
   announceFollowing,
   announceInlineThreshold,

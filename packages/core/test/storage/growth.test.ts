@@ -79,12 +79,13 @@ describe("what leaves", () => {
         } as unknown as ClusterState;
         const leaves = (d: Device) => d.node === node;
         const usedBytes = (d: Device) => used.get(d.id) ?? 0;
-        const { refusal, needed, targets } = judgeLeave(state, pool, leaves, { reached: () => true, usedBytes });
+        const freeBytes = (d: Device) => d.capacityBytes - usedBytes(d);
+        const { refusal, needed, targets } = judgeLeave(state, pool, leaves, { reached: () => true, usedBytes, freeBytes });
         const parity =
           durability === undefined ? undefined : durability.kind === "ec" ? durability.parity : durability.copies - 1;
         // Whatever is away besides, a refusal says so: what is refused for a moment does not look as if it were for ever.
         const away = known.find((d) => d.pool === "a" && !leaves(d) && (d.state === "Healthy" || d.state === "Degraded"));
-        const alone = judgeLeave(state, pool, leaves, { reached: (d) => d !== away, usedBytes }).refusal;
+        const alone = judgeLeave(state, pool, leaves, { reached: (d) => d !== away, usedBytes, freeBytes }).refusal;
         if (away === undefined) expect(alone).toBe(refusal);
         else if (alone !== undefined) expect(alone).toContain(`while devices of ${away.node} are not reached`);
         if (refusal !== undefined) return;

@@ -17,7 +17,7 @@ import { clusterStates } from "../../src/arbitraries/index.ts";
 
 const node = fc.constantFrom("n1", "n2", "n3", "n4", "n9");
 const device = fc.constantFrom("d1", "d2", "d3", "d4", "d9");
-const seen = { reached: () => true, usedBytes: () => 0, up: () => true };
+const seen = { reached: () => true, usedBytes: () => 0, freeBytes: () => 1000, up: () => true };
 const refusals = ["EvacuationRefused", "DeviceNotEvacuated", "PoolNotEmpty", "NotFound"];
 
 /** The state behind commands that a rule gave; `undefined`: it refused by one of its names. */

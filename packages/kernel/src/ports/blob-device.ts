@@ -19,10 +19,35 @@ export interface BlobDevice {
   has(extent: string): Promise<boolean>;
   delete(extent: string): Promise<void>;
   list(): AsyncIterable<string>;
-  /** `usedBytes` counts the extents that are there, each with its overhead. */
-  usage(): Promise<{ readonly capacityBytes: number; readonly usedBytes: number }>;
+  usage(): Promise<DeviceUsage>;
+  /**
+   * Gives back to the disk what was deleted and is mostly still taken. Throws `device_full`, `device_unavailable` when some of it cannot
+   * be, after the rest. Absent: the device does it by itself, or its node does.
+   */
+  reclaim?(): Promise<void>;
   inspect(): Promise<readonly string[]>;
   close(): Promise<void>;
+}
+
+/** How full a device is. */
+export interface DeviceUsage {
+  readonly capacityBytes: number;
+  /** Of the extents that are there, each with its overhead. */
+  readonly usedBytes: number;
+  /** Absent: the device is not on a file system, or does not say. */
+  readonly disk?: DiskRoom;
+}
+
+/** The room that the file system of a device has, whatever the device's capacity is. */
+export interface DiskRoom {
+  /** The same for all devices of a node that share one. */
+  readonly id: string;
+  /** Bytes that are free for extents; without what the device keeps to give deleted bytes back. */
+  readonly freeBytes: number;
+  /** Bytes that were deleted and that the device gives back when somebody wants them. */
+  readonly deadBytes: number;
+  /** The last write was refused, and the same one would be again. */
+  readonly refused: boolean;
 }
 
 export type BlobDeviceErrorCode =

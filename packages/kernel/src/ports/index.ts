@@ -1,5 +1,5 @@
 export type { Accounting, RemainingBudget, UsageEvent } from "./accounting.ts";
-export type { BlobDevice, BlobDeviceErrorCode } from "./blob-device.ts";
+export type { BlobDevice, BlobDeviceErrorCode, DeviceUsage, DiskRoom } from "./blob-device.ts";
 export type { Clock } from "./clock.ts";
 export type { Argon2Params, CryptoProvider } from "./crypto-provider.ts";
 export type {

@@ -1,6 +1,7 @@
 import type { Job } from "@seneschal/core/jobs";
 import type { Device, RepairRecord, StorageEvent } from "@seneschal/core/storage";
-import { effectiveThresholds, scopeKey, scopeOf } from "@seneschal/core/storage";
+import { effectiveThresholds, freeBytes, scopeKey, scopeOf } from "@seneschal/core/storage";
+import { deviceFill } from "../data/device-set.ts";
 import { poolDurability, type StorageNode } from "../node.ts";
 import { emptyFigures } from "../peers/node-report.ts";
 import type { ClusterSample } from "../watch/monitor.ts";
@@ -51,7 +52,7 @@ function deviceView({ devices, monitor }: StorageNode, device: Device, evacuatio
     since: iso(device.since),
     capacity_bytes: device.capacityBytes,
     used_bytes: used,
-    used_percent: percent(used, device.capacityBytes),
+    used_percent: percent(used, used + freeBytes([deviceFill(devices, device)])),
     wear_percent: reading.wearPercent ?? null,
     bad_sectors: reading.badSectors ?? null,
     temperature_celsius: reading.temperatureCelsius ?? null,

@@ -2,6 +2,7 @@ import type { Stripe } from "@seneschal/core/storage";
 import {
   durabilityName,
   durabilityOf,
+  freeBytes,
   nodeShare,
   placeChunk,
   rankDevices,
@@ -14,7 +15,7 @@ import { codeOf, fragmentLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkDoc, FragmentRecord } from "../documents.ts";
-import type { DeviceSet } from "./device-set.ts";
+import { type DeviceSet, deviceFill } from "./device-set.ts";
 
 /** What the scrub, the reader and the writer know about one fragment. */
 type FragmentState = "good" | "missing" | "corrupt" | "unreachable";
@@ -72,7 +73,7 @@ export function createFragmentIo({ context, cluster, devices, up, onSilence }: F
   const withRoom = (pool: string, length: number) =>
     Object.values(cluster.state.devices)
       .filter((d) => d.pool === pool && takesWrites(cluster.state, d))
-      .filter((d) => devices.usedBytes(d.id) + length + extentOverhead <= d.capacityBytes);
+      .filter((d) => length + extentOverhead <= freeBytes([deviceFill(devices, d)]));
 
   const candidates: FragmentIo["candidates"] = (pool, length) =>
     withRoom(pool, length)
@@ -88,6 +89,8 @@ export function createFragmentIo({ context, cluster, devices, up, onSilence }: F
       await target.write(extent, bytes);
     } catch (error) {
       if (isCoded(error, "device_unavailable")) onSilence(nodeOf(device));
+      // What it has no room for now is not sent to it again.
+      if (isCoded(error, "device_full")) await devices.measure(device).catch(() => undefined);
       throw error;
     }
     devices.adjust(device, bytes.length + extentOverhead);

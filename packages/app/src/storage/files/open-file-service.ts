@@ -245,6 +245,8 @@ export function openFileService(parts: FileServiceParts): OpenFileService {
         throw isCoded(error, "ESTALE") ? fileError("ENOENT", "the bucket of the export is not there") : error;
       });
       for (const name of names) {
+        // What is exported has one path; none leads about in it, or out of it.
+        if (name === "." || name === "..") throw fileError("ENOENT", "a path that is mounted has no . and ..");
         if (!mayAccess(userOf(from, caller), attributesOf(node), "execute"))
           throw fileError("EACCES", "the directory's mode does not allow it");
         node = await tree.child(node, name);

@@ -1,4 +1,4 @@
-import { type GrpcCall, type GrpcHandler, type GrpcMessage, grpcPieceBytes } from "@seneschal/core/storage";
+import { diskRoom, type GrpcCall, type GrpcHandler, type GrpcMessage, grpcPieceBytes } from "@seneschal/core/storage";
 import type { BlobDevice } from "@seneschal/kernel/ports";
 import type { DeviceSet } from "../data/device-set.ts";
 import { grpcError } from "./failure.ts";
@@ -60,8 +60,8 @@ export function fragmentCalls(
     },
     async Usage(call) {
       await authenticate(call);
-      const { capacityBytes, usedBytes } = await local(call.request).usage();
-      return { capacity_bytes: capacityBytes, used_bytes: usedBytes };
+      const { capacityBytes, usedBytes, disk } = await local(call.request).usage();
+      return { capacity_bytes: capacityBytes, used_bytes: usedBytes, ...(disk && { disk: diskRoom.write(disk) }) };
     },
     async Inspect(call) {
       await authenticate(call);

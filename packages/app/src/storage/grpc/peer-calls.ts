@@ -1,5 +1,6 @@
 import {
   type ClusterCommand,
+  diskRoom,
   type GrpcCall,
   type GrpcHandler,
   hasQuorum,
@@ -19,7 +20,9 @@ export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<st
   return {
     async Status({ peer }) {
       await auth.admit(peer, "peers:use");
-      return { ...node.report() };
+      const report = node.report();
+      const devices = report.devices.map(({ disk, ...of }) => ({ ...of, ...(disk && { disk: diskRoom.write(disk) }) }));
+      return { ...report, devices };
     },
     async Events({ peer, request }) {
       await auth.admit(peer, "peers:use");

@@ -1,7 +1,8 @@
-import { type DevicesSeen, takesWrites } from "@seneschal/core/storage";
+import { type DevicesSeen, freeBytes, takesWrites } from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
 import { nodeActor } from "../context.ts";
+import { deviceFill } from "../data/device-set.ts";
 import { chunkPage, countReferences } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
@@ -14,6 +15,7 @@ export function devicesSeen({
   return {
     reached: (d) => takesWrites(cluster.state, d) && objects.up(d.node) && devices.get(d.id) !== undefined,
     usedBytes: (d) => devices.usedBytes(d.id),
+    freeBytes: (d) => freeBytes([deviceFill(devices, d)]),
   };
 }
 

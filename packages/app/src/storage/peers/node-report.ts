@@ -1,4 +1,6 @@
 import type { EventQuery, GrpcMessage, NodeView, StorageEvent } from "@seneschal/core/storage";
+import { diskRoom } from "@seneschal/core/storage";
+import type { DiskRoom } from "@seneschal/kernel/ports";
 
 /** The six figures that every node reports. */
 export interface NodeFigures {
@@ -34,7 +36,12 @@ export interface NodeReport {
   readonly log_seq: number;
   readonly incarnation: string;
   readonly figures: NodeFigures;
-  readonly devices: readonly { readonly device_id: string; readonly used_bytes: number; readonly flags: readonly string[] }[];
+  readonly devices: readonly {
+    readonly device_id: string;
+    readonly used_bytes: number;
+    readonly flags: readonly string[];
+    readonly disk: DiskRoom | undefined;
+  }[];
   readonly shards: readonly ShardChanges[];
   readonly view: NodeView;
 }
@@ -57,6 +64,7 @@ export function readReport(message: GrpcMessage): NodeReport {
       device_id: text(d, "device_id"),
       used_bytes: number(d, "used_bytes"),
       flags: texts(d, "flags"),
+      disk: diskRoom.read(d["disk"] as GrpcMessage | null | undefined),
     })),
     shards: list("shards").map((s) => ({
       shard_id: text(s, "shard_id"),

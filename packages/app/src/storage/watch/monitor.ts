@@ -3,6 +3,7 @@ import {
   type Announcement,
   activeAlerts,
   afterVerdict,
+  announceDisk,
   announceFlags,
   announceFollowing,
   announceInlineThreshold,
@@ -126,6 +127,8 @@ export function createMonitor(parts: MonitorParts): Monitor {
   const silent = new Map<string, number>();
   /** Devices of this node that may take more than their disks have, as of the last look. */
   let crowded: ReadonlyMap<string, Overcommitment> = new Map();
+  /** Devices whose file systems are known to have refused a write. */
+  const fullDisks = new Set<string>();
   let disk: Awaited<ReturnType<MonitorParts["systemDisk"]>> | undefined;
   let deltas = 0;
   /** Of the metadata, as of the last look: the same for every node, and after a restart. */
@@ -191,7 +194,11 @@ export function createMonitor(parts: MonitorParts): Monitor {
 
   const flagsOf = (device: string, node: string): readonly string[] => {
     if (node === context.nodeId)
-      return [...(verdicts.get(device)?.flags ?? []), ...(crowded.has(device) ? ["capacity_beyond_disk"] : [])];
+      return [
+        ...(verdicts.get(device)?.flags ?? []),
+        ...(crowded.has(device) ? ["capacity_beyond_disk"] : []),
+        ...(devices.disk(device)?.refused === true ? ["disk_full"] : []),
+      ];
     return parts.peers.view(node)?.report.devices.find((d) => d.device_id === device)?.flags ?? [];
   };
 
@@ -229,6 +236,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
       await devices.measure(id);
       if (devices.get(id) === undefined) throw new Error("not open");
       silent.delete(id);
+      watchDisk(id);
     } catch {
       const times = (silent.get(id) ?? 0) + 1;
       silent.set(id, times);
@@ -236,6 +244,26 @@ export function createMonitor(parts: MonitorParts): Monitor {
       return;
     }
     await watchSmart(id);
+  };
+
+  const watchDisk = (id: string): void => {
+    const disk = devices.disk(id);
+    if (disk === undefined) metrics.deviceDiskFree.remove({ device: id });
+    else metrics.deviceDiskFree.set({ device: id }, disk.freeBytes + disk.deadBytes);
+    const full = disk?.refused === true;
+    if (full === fullDisks.has(id)) return;
+    if (full) fullDisks.add(id);
+    else fullDisks.delete(id);
+    tell(announceDisk(id, full));
+  };
+
+  /** A device that does not answer is told of already. */
+  const reclaim = async ({ id }: Device): Promise<void> => {
+    try {
+      await devices.get(id)?.reclaim?.();
+    } catch (error) {
+      if (!isCoded(error, "device_unavailable")) throw error;
+    }
   };
 
   const watchSmart = async (id: string): Promise<void> => {
@@ -385,6 +413,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
           const failingWebhooks = failing.items.map(({ id }) => id);
           counts = { lostChunks, shreddingTenants: await parts.tenants.shredding(), failingWebhooks };
         });
+        await background.each("device reclaim", watched(), reclaim);
         await background.each("devices", watched(), watchDevice);
         await background.step("disk room", watchRoom);
         await background.step("shards", watchShards);

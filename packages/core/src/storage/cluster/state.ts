@@ -122,6 +122,8 @@ export interface DevicesSeen {
   /** The device can be written to now. */
   readonly reached: (device: Device) => boolean;
   readonly usedBytes: (device: Device) => number;
+  /** What it can still take. */
+  readonly freeBytes: (device: Device) => number;
 }
 
 /**
@@ -138,14 +140,14 @@ export function judgeLeave(
   checkArgument("pool", pool, "object");
   checkArgument("leaves", leaves, "function");
   checkArgument("seen", seen, "object");
-  const { reached, usedBytes } = seen;
+  const { reached, usedBytes, freeBytes } = seen;
   const own = Object.values(state.devices).filter((d) => d.pool === pool.id && d.state !== "Failed" && d.state !== "Removed");
   const bytes = own.filter(leaves).reduce((sum, d) => sum + usedBytes(d), 0);
   const kept = own.filter((d) => !leaves(d) && (d.state === "Healthy" || d.state === "Degraded"));
   const staying = kept.filter(reached);
   const away = [...new Set(kept.filter((d) => !reached(d)).map((d) => d.node))];
   const share = Math.ceil(bytes / Math.max(1, staying.filter((d) => d.state === "Healthy").length));
-  const able = staying.filter((d) => usedBytes(d) + share <= d.capacityBytes);
+  const able = staying.filter((d) => share <= freeBytes(d));
   const { data, parity } = stripeOf(durabilityOf(state, pool).durability);
   const needed = data + parity;
   const targets = able.filter((d) => d.state === "Healthy").length;

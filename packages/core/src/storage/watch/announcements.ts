@@ -133,6 +133,14 @@ export function announceFlags(device: string, flags: readonly string[]): Announc
   return announcement("warning", "device", `device flags: ${flags.join(",")}`, { device });
 }
 
+/** What is told when the file system of a device refused a write, and when it has room for that again. */
+export function announceDisk(device: string, full: boolean): Announcement {
+  checkArgument("full", full, "boolean");
+  return full
+    ? announcement("warning", "device", `device ${device}: its file system refused a write, it is full`, { device })
+    : announcement("info", "device", `device ${device}: its file system has room again`, { device });
+}
+
 /** What is told when a pool comes to another state: beyond a warning writes are refused, or will be. */
 export function announcePool(pool: string, before: string, state: PoolState): Announcement {
   checkArgument("state", state, "string");
