@@ -40,8 +40,8 @@ test("a file system that has less than its devices were given is what the pool h
 test("deleted bytes that a device cannot give back are a step that fails, with an alert, until it can", async () => {
   rig = await openRig();
   const device = rig.devices.get("d3");
-  if (device === undefined) throw new Error("no device");
-  const reclaim = device.reclaim;
+  if (device?.reclaim === undefined) throw new Error("no device");
+  const { reclaim } = device;
   device.reclaim = async () => {
     throw new CodedError("device_full", "device d3 is full");
   };
