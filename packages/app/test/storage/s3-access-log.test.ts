@@ -354,7 +354,8 @@ test("what a request says ends no line and no field", async () => {
   const hostile = '" 200 - 5 "x]\\ \u00ff';
   await new Promise<void>((resolve, reject) => {
     const path = `/${Bucket}/a%0Ab%22%20c`;
-    const asked = httpRequest(`${s3.gateway.url}`, { path, headers: { "user-agent": hostile, host: 'h"o st' } }, (reply) => {
+    // A host that could end a field is none, and the request is refused before it is anybody's: s3-hosts.test.ts.
+    const asked = httpRequest(`${s3.gateway.url}`, { path, headers: { "user-agent": hostile, host: "h'o;st" } }, (reply) => {
       reply.resume();
       reply.on("end", resolve);
     });
@@ -366,7 +367,7 @@ test("what a request says ends no line and no field", async () => {
   const [record] = records.filter((r) => r[7] === "a%0Ab%22%20c");
   expect(record).toHaveLength(26);
   expect(record?.[16]).toBe("%22 200 - 5 %22x%5D%5C %C3%BF");
-  expect(record?.[22]).toBe("h%22o%20st");
+  expect(record?.[22]).toBe("h'o;st");
 });
 
 test("logging costs a bucket without it nothing that is kept", async () => {

@@ -42,6 +42,7 @@ test.each([
   ["no host", "GET /photos/k HTTP/1.1\r\n", refused],
   ["no host before HTTP/1.1", "GET /photos/k HTTP/1.0\r\n", "200 photos"],
   ["a host that is none", `GET /k HTTP/1.1\r\nhost: ${photos}/x\r\n`, refused],
+  ["a host that would end a field of a log", 'GET /photos/k HTTP/1.1\r\nhost: h"o st\r\n', refused],
   ["a host with a user", `GET /k HTTP/1.1\r\nhost: u@${photos}\r\n`, refused],
   ["two credentials", `GET /k HTTP/1.1\r\nhost: ${photos}\r\nauthorization: AWS a:b\r\nauthorization: AWS a:b\r\n`, refused],
   ["absolute form", `GET http://${photos}/k HTTP/1.1\r\nhost: ${photos}\r\n`, "200 photos"],
