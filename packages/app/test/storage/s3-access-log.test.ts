@@ -367,7 +367,7 @@ test("what a request says ends no line and no field", async () => {
   const [record] = records.filter((r) => r[7] === "a%0Ab%22%20c");
   expect(record).toHaveLength(26);
   expect(record?.[16]).toBe("%22 200 - 5 %22x%5D%5C %C3%BF");
-  expect(record?.[22]).toBe("h'o;st");
+  expect(record?.[22]).toBe("h%27o%3Bst");
 });
 
 test("logging costs a bucket without it nothing that is kept", async () => {
