@@ -153,7 +153,8 @@ describe("bad input to every route that takes a body", () => {
       for (const bad of ["x", "..%2f..", "%00", "00000000-0000-7000-8000-000000000000", "1".repeat(300)]) {
         const path = route.path.replace(/:[a-z_]+/, bad).replace(/:[a-z_]+/g, "1");
         const answer = await caller(route.method, path, route.body === undefined ? undefined : targets.bodies[id]);
-        expect([404, 400], `${id} ${path} ${answer.text}`).toContain(answer.status);
+        // Enrolment answers all ids alike: one that nobody has is a token that is not its own.
+        expect(id === "enrollAdmin" ? [404, 400, 401] : [404, 400], `${id} ${path} ${answer.text}`).toContain(answer.status);
       }
     }
   });
