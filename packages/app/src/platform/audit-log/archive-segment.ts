@@ -1,4 +1,5 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import type { SignedGap } from "@seneschal/core/audit";
 import { bytesEqual, hex } from "@seneschal/crypto";
 import { CompactRange, claimRanges, type NoteKey, proveClaim } from "@seneschal/crypto/merkle";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
@@ -6,7 +7,6 @@ import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64 } from "../bytes.ts";
 import { type ArchivedLog, archivedSegment, archiveText, auditArchives, type SegmentName, storedArchive } from "./archived.ts";
 import { type AuditFinding, AuditTampered } from "./finding.ts";
-import type { SignedGap } from "./gaps.ts";
 import type { GuardedWrites } from "./guarded-writes.ts";
 import type { LogForm, LogRecord } from "./log-form.ts";
 import { recordsInOrder, wholeLog } from "./records.ts";

@@ -1,9 +1,9 @@
+import { gapLine, parseGapLine, type SignedGap } from "@seneschal/core/audit";
 import { bytesEqual } from "@seneschal/crypto";
 import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, verifyNote } from "@seneschal/crypto/merkle";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64, bytes } from "../bytes.ts";
 import { collection } from "../collection.ts";
-import { gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
 import type { LogForm } from "./log-form.ts";
 import { readable } from "./readable.ts";
 import { wholeLog } from "./records.ts";

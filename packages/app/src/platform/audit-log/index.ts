@@ -11,7 +11,7 @@ export {
   openArchived,
 } from "./archived.ts";
 export { type AuditFinding, AuditTampered } from "./finding.ts";
-export { type AuditGap, gapLeaf, gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
+export { gapLeaf } from "./gaps.ts";
 export { commitGuarded } from "./guarded-writes.ts";
 export type { LogForm } from "./log-form.ts";
 export { mendTiles } from "./mend-tiles.ts";

@@ -1,8 +1,9 @@
+import type { SignedGap } from "@seneschal/core/audit";
 import { bytesEqual } from "@seneschal/crypto";
 import type { CompactRange, NoteKey } from "@seneschal/crypto/merkle";
 import { CodedError } from "@seneschal/kernel";
 import { type ArchivedLog, parseArchiveNote, type SegmentName } from "./archived.ts";
-import { gapLeaf, type SignedGap } from "./gaps.ts";
+import { gapLeaf } from "./gaps.ts";
 import type { LogForm, LogRecord } from "./log-form.ts";
 import { wholeLog } from "./records.ts";
 

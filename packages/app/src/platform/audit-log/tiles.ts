@@ -1,3 +1,4 @@
+import type { SignedGap } from "@seneschal/core/audit";
 import { bytesEqual } from "@seneschal/crypto";
 import {
   CompactRange,
@@ -16,7 +17,7 @@ import {
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64, bytes } from "../bytes.ts";
 import { collection } from "../collection.ts";
-import { gapLeaf, type SignedGap } from "./gaps.ts";
+import { gapLeaf } from "./gaps.ts";
 import type { GuardedWrites } from "./guarded-writes.ts";
 import type { LogForm } from "./log-form.ts";
 import { readable } from "./readable.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import type { SignedGap } from "@seneschal/core/audit";
 import { bytesEqual, hex } from "@seneschal/crypto";
 import {
   CompactRange,
@@ -12,7 +13,6 @@ import {
 import { CodedError, checkArgument } from "@seneschal/kernel";
 import { bytes } from "../bytes.ts";
 import { type ArchivedLog, parseArchiveNote, type SegmentName } from "./archived.ts";
-import type { SignedGap } from "./gaps.ts";
 import type { LogForm, LogRecord } from "./log-form.ts";
 import { wholeLog } from "./records.ts";
 import { eventsOf, isSegmentId, LogWalk, parseManifest, requireLogs, type SegmentManifest, segmentFiles } from "./segment.ts";

@@ -1,5 +1,6 @@
+import type { AuditGap } from "@seneschal/core/audit";
 import { CodedError, checkArgument } from "@seneschal/kernel";
-import { type AuditFinding, type AuditGap, AuditTampered, wholeLog } from "../../../platform/audit-log/index.ts";
+import { type AuditFinding, AuditTampered, wholeLog } from "../../../platform/audit-log/index.ts";
 import { systemCall } from "../call.ts";
 import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";

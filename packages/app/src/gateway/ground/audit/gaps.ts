@@ -1,7 +1,7 @@
+import type { AuditGap } from "@seneschal/core/audit";
 import { type NoteKey, verifyNote } from "@seneschal/crypto/merkle";
 import { isCoded } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
-import type { AuditGap, SignedGap } from "../../../platform/audit-log/index.ts";
 import { collection } from "../../../platform/collection.ts";
 import { vaultName } from "../organizations/kek-name.ts";
 
@@ -51,33 +51,4 @@ export async function acceptedGaps(store: DocumentStore, instance: string, key: 
     if (!isCoded(error, "store_damaged")) throw error;
   }
   return accepted.sort((a, b) => a.first - b.first);
-}
-
-/** Whether gaps in order leave none of these numbers out. */
-export function covers(accepted: readonly AuditGap[], { first, last }: AuditGap): boolean {
-  let next = first;
-  for (const gap of accepted) if (gap.first <= next && gap.last >= next) next = gap.last + 1;
-  return next > last;
-}
-
-const sizeOf = ({ first, last }: AuditGap): number => last - first + 1;
-
-/**
- * Accounts for `missing` records of a stream between two that are there, by numbers of the whole log: gaps of it that lie between
- * them and that no other stream accounts for. `undefined` when those are too few. The earliest are taken: later ones may still
- * be another stream's.
- */
-export function claim(
-  whole: readonly SignedGap[],
-  missing: number,
-  { after, before }: { readonly after: number; readonly before: number },
-): readonly SignedGap[] | undefined {
-  let left = missing;
-  const claimed = whole.map((gap): SignedGap => {
-    if (gap.first <= after || gap.last >= before) return gap;
-    const taken = Math.min(left, sizeOf(gap) - (gap.claimed ?? 0));
-    left -= taken;
-    return { ...gap, claimed: (gap.claimed ?? 0) + taken };
-  });
-  return left === 0 ? claimed : undefined;
 }

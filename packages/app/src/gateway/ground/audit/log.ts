@@ -1,5 +1,6 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import type { Logger } from "@seneschal/adapters/logging";
+import { type AuditGap, coversGap } from "@seneschal/core/audit";
 import {
   claimRanges,
   type LogClaim,
@@ -16,7 +17,6 @@ import {
   type ArchivedLog,
   type ArchivedPart,
   type AuditFinding,
-  type AuditGap,
   AuditTampered,
   archivedLog,
   archiveSegment,
@@ -41,7 +41,7 @@ import { base64 } from "../../../platform/bytes.ts";
 import { reader } from "../store/reader.ts";
 import { transact, type Unit } from "../store/unit-of-work.ts";
 import { gatewayLog } from "./form.ts";
-import { acceptances, acceptanceText, acceptedBy, acceptedGaps, covers } from "./gaps.ts";
+import { acceptances, acceptanceText, acceptedBy, acceptedGaps } from "./gaps.ts";
 import type { AuditRecord } from "./indexes.ts";
 import { type LogKey, openLogKey } from "./log-key.ts";
 import { checkpoints, type LogTree, openTree, SEAL_BATCH, type StoredCheckpoint, sealBatch, signedState } from "./sealer.ts";
@@ -309,7 +309,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
   /** A gap of the whole log that nobody's signed word accepts any more. */
   const unacceptedGap = async (key: NoteKey): Promise<AuditGap | undefined> => {
     const accepted = await acceptedGaps(store, instance, key);
-    return (await signedGaps(wholeLog)).find((gap) => !covers(accepted, gap));
+    return (await signedGaps(wholeLog)).find((gap) => !coversGap(accepted, gap));
   };
 
   const signedGaps = async (stream: string): Promise<readonly AuditGap[]> => {

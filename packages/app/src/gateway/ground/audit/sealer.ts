@@ -1,3 +1,4 @@
+import { type AuditGap, claimGaps, coversGap, gapLine, parseGapLine, type SignedGap } from "@seneschal/core/audit";
 import { bytesEqual } from "@seneschal/crypto";
 import {
   CompactRange,
@@ -11,23 +12,19 @@ import {
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import {
   type AuditFinding,
-  type AuditGap,
   AuditTampered,
   auditArchives,
   gapLeaf,
-  gapLine,
   openArchived,
-  parseGapLine,
   readable,
   recordsInOrder,
-  type SignedGap,
   wholeLog,
 } from "../../../platform/audit-log/index.ts";
 import { base64, bytes } from "../../../platform/bytes.ts";
 import { collection } from "../../../platform/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";
 import { checkpointOrigin, gatewayLog } from "./form.ts";
-import { acceptedGaps, claim, covers } from "./gaps.ts";
+import { acceptedGaps } from "./gaps.ts";
 import type { AuditRecord } from "./indexes.ts";
 import { auditLeaf } from "./leaf.ts";
 import type { LogKey } from "./log-key.ts";
@@ -96,7 +93,7 @@ export async function sealBatch(
       if (seq !== whole.size + 1) {
         const gap = { first: whole.size + 1, last: seq - 1, claimed: 0 };
         accepted ??= await acceptedGaps(store, instance, key.note);
-        if (gap.last < gap.first || !covers(accepted, gap))
+        if (gap.last < gap.first || !coversGap(accepted, gap))
           throw new AuditTampered({ flaw: "event_missing", stream: wholeLog, sequence: gap.first });
         appendGap(whole, wholeLog, gap, sha256);
         wholeGaps = [...wholeGaps, gap];
@@ -112,7 +109,7 @@ export async function sealBatch(
           return archived !== "damaged" && archived.range.size === first - 1 ? archived.seq : undefined;
         };
         const after = (await archivedBefore(gap)) ?? (await recordBefore(store, stream, gap));
-        const claimed = after === undefined ? undefined : claim(wholeGaps, gap.last - gap.first + 1, { after, before: seq });
+        const claimed = after === undefined ? undefined : claimGaps(wholeGaps, gap.last - gap.first + 1, { after, before: seq });
         if (claimed !== undefined) {
           wholeGaps = claimed;
           appendGap(tree.range, stream, gap, sha256);

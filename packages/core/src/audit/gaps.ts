@@ -1,0 +1,80 @@
+import { checkArgument } from "@seneschal/kernel";
+
+/** Numbers of an audit log whose records are gone, both inclusive. */
+export interface AuditGap {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A gap as a checkpoint signs it. */
+export interface SignedGap extends AuditGap {
+  /** Of the whole log: how many of its numbers are accounted for by gaps of streams. */
+  readonly claimed?: number;
+}
+
+/** The line of a checkpoint that signs a gap. */
+export function gapLine({ first, last, claimed }: SignedGap): string {
+  return `gap ${first} ${last}${claimed === undefined ? "" : ` ${claimed}`}`;
+}
+
+/**
+ * The gap of such a line. Throws `RangeError` for what {@link gapLine} does not write.
+ *
+ * @example
+ * ```ts
+ * import { gapLine, parseGapLine } from "@seneschal/core/audit";
+ * console.log(parseGapLine("gap 3 5 1").last, gapLine({ first: 3, last: 5 })); // 5 gap 3 5
+ * ```
+ */
+export function parseGapLine(line: string): SignedGap {
+  checkArgument("line", line, "string");
+  const [, first, last, claimed] = /^gap ([1-9]\d{0,15}) ([1-9]\d{0,15})(?: (0|[1-9]\d{0,15}))?$/.exec(line) ?? [];
+  if (first === undefined) throw new RangeError("not a gap of a checkpoint");
+  return { first: Number(first), last: Number(last), ...(claimed === undefined ? {} : { claimed: Number(claimed) }) };
+}
+
+/**
+ * Whether accepted gaps, in order, leave none of these numbers out.
+ *
+ * @example
+ * ```ts
+ * import { coversGap } from "@seneschal/core/audit";
+ * const accepted = [{ first: 1, last: 2 }, { first: 3, last: 3 }];
+ * console.log(coversGap(accepted, { first: 2, last: 3 }), coversGap(accepted, { first: 3, last: 4 })); // true false
+ * ```
+ */
+export function coversGap(accepted: readonly AuditGap[], { first, last }: AuditGap): boolean {
+  checkArgument("accepted", accepted, "array");
+  let next = first;
+  for (const gap of accepted) if (gap.first <= next && gap.last >= next) next = gap.last + 1;
+  return next > last;
+}
+
+/**
+ * Accounts for `missing` records of a stream between two that are there, by numbers of the whole log: gaps of it that lie between
+ * them and that no other stream accounts for. `undefined` when those are too few. The earliest are taken: later ones may still
+ * be another stream's.
+ *
+ * @example
+ * ```ts
+ * import { claimGaps } from "@seneschal/core/audit";
+ * const whole = [{ first: 3, last: 4, claimed: 1 }];
+ * console.log(claimGaps(whole, 1, { after: 2, before: 5 })?.[0]?.claimed, claimGaps(whole, 2, { after: 2, before: 5 })); // 2 undefined
+ * ```
+ */
+export function claimGaps(
+  whole: readonly SignedGap[],
+  missing: number,
+  { after, before }: { readonly after: number; readonly before: number },
+): readonly SignedGap[] | undefined {
+  checkArgument("whole", whole, "array");
+  checkArgument("missing", missing, "number");
+  let left = missing;
+  const claimed = whole.map((gap): SignedGap => {
+    if (gap.first <= after || gap.last >= before) return gap;
+    const taken = Math.min(left, gap.last - gap.first + 1 - (gap.claimed ?? 0));
+    left -= taken;
+    return { ...gap, claimed: (gap.claimed ?? 0) + taken };
+  });
+  return left === 0 ? claimed : undefined;
+}
