@@ -1,14 +1,26 @@
+import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import type { StoreSchema } from "@seneschal/kernel/store";
 
-/** The collections of which a store holds no document. What the store has forgotten of its changes is not looked for. */
-export async function emptyCollections(store: Pick<DocumentStore, "changes">, schema: StoreSchema): Promise<readonly string[]> {
-  const standing = new Map(Object.keys(schema.collections).map((name) => [name, new Set<string>()]));
-  for (const { coll, id, version } of await store.changes(0, 100_000)) {
-    if (version === undefined) standing.get(coll)?.delete(id);
-    else standing.get(coll)?.add(id);
+/** Every document of a store, by collection and id. What the store has forgotten of its changes is not looked for. */
+export type Documents = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
+
+export async function documentsOf(store: DocumentStore): Promise<Documents> {
+  const ids = new Map<string, Set<string>>();
+  for (const { coll, id } of await store.changes(0, 100_000)) ids.set(coll, (ids.get(coll) ?? new Set()).add(id));
+  const found = new Map<string, Map<string, JsonObject>>();
+  for (const [coll, all] of ids) {
+    const stored = (await store.getMany(coll, [...all])).flatMap((one) =>
+      one === undefined ? [] : [[one.id, one.doc] as const],
+    );
+    found.set(coll, new Map(stored));
   }
-  return [...standing].filter(([, ids]) => ids.size === 0).map(([name]) => name);
+  return found;
+}
+
+/** The collections of a schema of which there is no document. */
+export function emptyCollections(documents: Documents, schema: StoreSchema): readonly string[] {
+  return Object.keys(schema.collections).filter((name) => (documents.get(name)?.size ?? 0) === 0);
 }
 
 /** What to do about a collection without a document: the page where documents are made, and why. */

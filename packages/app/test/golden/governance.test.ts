@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { governanceLog, governanceSchema } from "../../src/governance/index.ts";
 import { verifyArchive } from "../../src/platform/audit-log/index.ts";
 import { type Rig, startRig } from "../governance/rig.ts";
-import { emptyCollections, oneOfEach } from "./collections.ts";
+import { documentsOf, emptyCollections, oneOfEach } from "./collections.ts";
 import { directoryOf, releases, TODAY } from "./releases.ts";
 import { type GovernanceFacts, writeGovernance } from "./write-governance.ts";
 
@@ -28,7 +28,7 @@ describe.each(releases)("a data-governance directory of release %s", (release) =
     if (release === TODAY) rmSync(directory, { recursive: true });
     writeFileSync(join(path, "checkpoint.pem"), facts.checkpoint_key, { mode: 0o600 });
     store = await openLevelStore({ ...governanceSchema, path: join(path, "store") });
-    empty = await emptyCollections(store, governanceSchema);
+    empty = emptyCollections(await documentsOf(store), governanceSchema);
     rig = await startRig(serve, {
       store,
       checkpointKey: join(path, "checkpoint.pem"),

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   CompleteMultipartUploadCommand,
+  DeleteBucketCommand,
   DeleteObjectCommand,
   ListBucketsCommand,
+  ListObjectVersionsCommand,
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
@@ -12,9 +14,11 @@ import { openLevelStore } from "@seneschal/adapters/level";
 import { settableClock } from "@seneschal/adapters/memory";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { storageSchema } from "../../src/storage/schema.ts";
 import { type StorageMachine, startStorageMachine } from "../compose/storage-machine.ts";
-import { emptyCollections, oneOfEach } from "./collections.ts";
+import { operator } from "../storage/rig.ts";
+import { documentsOf, emptyCollections, oneOfEach } from "./collections.ts";
 import { directoryOf, releases, TODAY } from "./releases.ts";
 import { readObject, readObjects, type StorageFacts, writeStorage } from "./write-storage.ts";
 
@@ -42,7 +46,7 @@ describe.each(releases)("a storage directory of release %s", (release) => {
     chmodSync(join(path, "unseal.key"), 0o600);
     const schema = { ...storageSchema, collections: { ...storageSchema.collections, ...vaultCollections } };
     const store = await openLevelStore({ ...schema, path: join(path, "storage", "metadata") });
-    empty = await emptyCollections(store, schema);
+    empty = emptyCollections(await documentsOf(store), schema);
     await store.close();
     await start();
   }, 300_000);
@@ -94,5 +98,42 @@ describe.each(releases)("a storage directory of release %s", (release) => {
     const restored = await machine.finished("restore", { snapshot_id: facts.snapshot });
     expect(restored).toMatchObject({ state: "succeeded", error: null });
     expect(await readAll()).toEqual(facts.objects);
+  });
+
+  it.runIf(release === TODAY)("keeps nothing longer than what it belongs to, and nothing that is over", async () => {
+    await machine.stop();
+    await start();
+    const hour = 3_600_000;
+    const { access_key, secret_key } = (await machine.call("POST", "ops/tenants/alpha/credentials", {})).body;
+    const mine = { acme: client, alpha: machine.client({ access_key, secret_key }) };
+    for (const one of Object.values(mine)) {
+      const { Buckets = [] } = await one.send(new ListBucketsCommand({}));
+      for (const { Name: Bucket } of Buckets) {
+        const { Versions = [], DeleteMarkers = [] } = await one.send(new ListObjectVersionsCommand({ Bucket }));
+        for (const { Key, VersionId } of [...Versions, ...DeleteMarkers])
+          await one.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
+        await one.send(new DeleteBucketCommand({ Bucket }));
+      }
+    }
+    await machine.call("PUT", "ops/devices/disk-5/smart", {});
+    const { node } = machine;
+    for (let days = 1; days <= 40; days += 13) {
+      clock.set(facts.at + 24 * hour * days);
+      await node.tick();
+      clock.set(clock.now() + 2 * hour);
+      await node.tick();
+      await collectGarbage(node.parts);
+      // One may be under way by itself.
+      await node.scrub({ kind: "cluster" }, operator).catch(() => undefined);
+      await node.jobs.drain();
+    }
+    const left = await documentsOf(node.context.store);
+    const over = [
+      ...["storage_buckets", "storage_objects", "storage_versions", "storage_uploads", "storage_parts", "storage_usage"],
+      ...["storage_chunks", "storage_staged", "storage_trash", "storage_orphans", "storage_notices", "storage_replication_scans"],
+    ];
+    expect(over.filter((coll) => (left.get(coll)?.size ?? 0) > 0)).toEqual([]);
+    const ended = [...(left.get("jobs")?.values() ?? [])].map(({ finished_at }) => Number(finished_at ?? clock.now()));
+    expect(Math.min(...ended)).toBeGreaterThan(clock.now() - 31 * 24 * hour);
   });
 });

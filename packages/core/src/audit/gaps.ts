@@ -12,7 +12,15 @@ export interface SignedGap extends AuditGap {
   readonly claimed?: number;
 }
 
-/** The line of a checkpoint that signs a gap. */
+/**
+ * The line of a checkpoint that signs a gap.
+ *
+ * @example
+ * ```ts
+ * import { gapLine } from "@seneschal/core/audit";
+ * console.log(gapLine({ first: 3, last: 5, claimed: 1 })); // gap 3 5 1
+ * ```
+ */
 export function gapLine({ first, last, claimed }: SignedGap): string {
   return `gap ${first} ${last}${claimed === undefined ? "" : ` ${claimed}`}`;
 }
