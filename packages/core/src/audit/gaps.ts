@@ -21,7 +21,9 @@ export interface SignedGap extends AuditGap {
  * console.log(gapLine({ first: 3, last: 5, claimed: 1 })); // gap 3 5 1
  * ```
  */
-export function gapLine({ first, last, claimed }: SignedGap): string {
+export function gapLine(gap: SignedGap): string {
+  checkArgument("gap", gap, "object");
+  const { first, last, claimed } = gap;
   return `gap ${first} ${last}${claimed === undefined ? "" : ` ${claimed}`}`;
 }
 
@@ -51,11 +53,12 @@ export function parseGapLine(line: string): SignedGap {
  * console.log(coversGap(accepted, { first: 2, last: 3 }), coversGap(accepted, { first: 3, last: 4 })); // true false
  * ```
  */
-export function coversGap(accepted: readonly AuditGap[], { first, last }: AuditGap): boolean {
+export function coversGap(accepted: readonly AuditGap[], gap: AuditGap): boolean {
   checkArgument("accepted", accepted, "array");
-  let next = first;
-  for (const gap of accepted) if (gap.first <= next && gap.last >= next) next = gap.last + 1;
-  return next > last;
+  checkArgument("gap", gap, "object");
+  let next = gap.first;
+  for (const { first, last } of accepted) if (first <= next && last >= next) next = last + 1;
+  return next > gap.last;
 }
 
 /**
@@ -73,10 +76,12 @@ export function coversGap(accepted: readonly AuditGap[], { first, last }: AuditG
 export function claimGaps(
   whole: readonly SignedGap[],
   missing: number,
-  { after, before }: { readonly after: number; readonly before: number },
+  between: { readonly after: number; readonly before: number },
 ): readonly SignedGap[] | undefined {
   checkArgument("whole", whole, "array");
   checkArgument("missing", missing, "number");
+  checkArgument("between", between, "object");
+  const { after, before } = between;
   let left = missing;
   const claimed = whole.map((gap): SignedGap => {
     if (gap.first <= after || gap.last >= before) return gap;
