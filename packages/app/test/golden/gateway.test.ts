@@ -12,7 +12,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatewaySchema } from "../../src/gateway/index.ts";
 import { openLevelRigStore } from "../gateway/level-store.ts";
 import { type Caller, openRig, type Rig } from "../gateway/rig.ts";
+import { signOperation } from "../gateway/sign.ts";
 import { type Documents, documentsOf, emptyCollections, oneOfEach } from "./collections.ts";
+import { must } from "./gateway-kinds.ts";
+import { gatewayOwners, orphansOf } from "./gateway-owners.ts";
 import { directoryOf, releases, TODAY } from "./releases.ts";
 import { type GatewayFacts, writeGateway } from "./write-gateway.ts";
 
@@ -126,5 +129,46 @@ describe.each(releases)("a gateway directory of release %s", (release) => {
       expect(answer.status, `${id} ${path}: ${answer.text}\n${advice}`).toBe(200);
     }
     expect((await by("admin")("POST", "/api/v1/audit/verify", {})).body).toMatchObject({ valid: true });
+  });
+
+  it.runIf(release === TODAY)("keeps nothing longer than what it belongs to, and nothing that is over", async () => {
+    const day = 86_400_000;
+    const acme = by("admin");
+    rig.clock.set(facts.at + 50 * day);
+    const crk = { id: "", public_key: facts.public_key, shares: facts.shares.slice(0, 2) };
+    const end = { notify_partner: false };
+    const signature = await signOperation(acme, crk, "federation.revoke", "globex", end);
+    await must(acme("DELETE", "/api/v1/federation/globex", { ...end, signature }));
+    await must(acme("POST", "/api/v1/certificates/tidy", {}));
+    for (const path of ["workspaces", "edges", "identities/users", "identities/services", "identities/admins"]) {
+      const { body } = await must(acme("GET", `/api/v1/${path}?limit=100`));
+      const told: string[] = [];
+      for (const { id } of body[path.split("/").at(-1) ?? ""]) {
+        const { status, text } = await acme(
+          "DELETE",
+          `/api/v1/${path}/${id}`,
+          path === "workspaces" ? { signatures: {} } : undefined,
+        );
+        told.push(`${status} ${text}`);
+      }
+      expect(told, path).toContain("204 ");
+    }
+    await rig.gateway.deliver(facts.at + 51 * day);
+    await rig.gateway.sweep(facts.at + 60 * day);
+    rig.clock.set(facts.at + 60 * day);
+    await must(acme("POST", "/api/v1/identities/groups", { name: "kept" }, { "idempotency-key": "another" }));
+
+    const left = await documentsOf(store);
+    const count = (of: Documents, coll: string) => of.get(coll)?.size ?? 0;
+    expect(orphansOf(left)).toEqual([]);
+    const over = ["messages", "message_receipts", "signing_requests", "spent_nonces"];
+    expect(over.filter((coll) => count(left, coll) > 0)).toEqual([]);
+    expect(count(left, "idempotency")).toBe(1);
+    const ended = new Date(facts.at + 40 * day).toISOString();
+    const certified = [...(left.get("certificates")?.entries() ?? [])];
+    const own = certified.filter(([, { org_id }]) => org_id === "acme");
+    expect(own.filter(([, { expiration }]) => `${expiration}` < ended)).toEqual([]);
+    for (const coll of Object.keys(gatewayOwners))
+      expect(count(left, coll), `some of ${coll} are gone`).toBeLessThan(count(opened, coll));
   });
 });

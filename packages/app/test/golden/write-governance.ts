@@ -8,6 +8,7 @@ import { expect, vi } from "vitest";
 import { governanceSchema } from "../../src/governance/index.ts";
 import { column, memorySource } from "../governance/memory-source.ts";
 import { type Caller, NOON, startRig } from "../governance/rig.ts";
+import { runEvent } from "../governance/run-event.ts";
 import { tellSink } from "./tell-sink.ts";
 
 interface ApiKey {
@@ -64,16 +65,9 @@ export async function writeGovernance(directory: string): Promise<void> {
     const agent = await key("agent", ["classify", "evaluate"]);
     const columns = { email: { type: "text", tier: "PROPRIETARY", tags: ["contact"] }, id: { type: "int" } };
     await ask("admin", "PUT", "/api/v1/resources/crm.customers", { tier: "PROPRIETARY", columns, owners: ["ada"] });
-    await ask("writer", "POST", "/api/v1/lineage", {
-      eventType: "COMPLETE",
-      eventTime: "2026-03-01T00:00:00Z",
-      producer: "https://example.org/producer",
-      schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json#/definitions/RunEvent",
-      run: { runId: "00000000-0000-7000-8000-000000000000" },
-      job: { namespace: "jobs", name: "nightly" },
-      inputs: [{ namespace: "", name: "crm.customers" }],
-      outputs: [{ namespace: "mart", name: "people" }],
-    });
+    const inputs = [{ namespace: "", name: "crm.customers" }];
+    const outputs = [{ namespace: "mart", name: "people" }];
+    await ask("writer", "POST", "/api/v1/lineage", runEvent({ job: "nightly", inputs, outputs }));
     await ask("admin", "PUT", "/api/v1/lineage-edges", { source: "crm.customers", target: "mart/people", blocked: true });
     const request = {
       operation_type: "EXPORT",

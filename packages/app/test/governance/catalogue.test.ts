@@ -1,19 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { type Rig, servers, startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 const column = (input: string, type = "DIRECT", subtype = "IDENTITY") => ({
   inputFields: [
     { namespace: "default", name: "crm.customers", field: input, transformations: [{ type, subtype, masking: false }] },
   ],
 });
-const event = {
-  eventType: "COMPLETE",
-  eventTime: "2026-02-01T00:00:00Z",
-  producer: "https://example.com",
-  schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
-  run: { runId: "3f5e83fa-3480-44ff-99c5-ff943904e5e8" },
-  job: { namespace: "default", name: "etl" },
-  inputs: [{ namespace: "default", name: "crm.customers" }],
+const event = runEvent({
+  inputs: ["crm.customers"],
   outputs: [
     {
       namespace: "default",
@@ -27,7 +22,7 @@ const event = {
       },
     },
   ],
-};
+});
 
 describe.each(servers)("the catalogue on %s", (_, serve) => {
   let rig: Rig;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Rig, servers, startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -29,13 +30,10 @@ test("an audit page is the newest 100 unless the caller says otherwise, both way
   }
 });
 
-const hop = (i: number) => ({
-  eventType: "COMPLETE",
-  eventTime: "2026-03-01T11:00:00Z",
-  producer: "https://example.org",
-  schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
-  run: { runId: `0190e2c0-0000-7000-8000-0000000000${String(i).padStart(2, "0")}` },
-  job: { namespace: "default", name: `job${i}` },
-  inputs: [{ namespace: "default", name: `r${i - 1}` }],
-  outputs: [{ namespace: "default", name: `r${i}` }],
-});
+const hop = (i: number) =>
+  runEvent({
+    run: `0190e2c0-0000-7000-8000-0000000000${String(i).padStart(2, "0")}`,
+    job: `job${i}`,
+    inputs: [`r${i - 1}`],
+    outputs: [`r${i}`],
+  });

@@ -9,6 +9,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterEach, describe, expect, test } from "vitest";
 import { governanceSchema } from "../../src/governance/index.ts";
 import { type Rig, type RigOptions, servers, startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 const customers = {
   tier: "INTERNAL",
@@ -21,17 +22,7 @@ const request = (more: Record<string, unknown> = {}) => ({
   user_context: { user_id: "ada", role: "analyst", department: "sales" },
   ...more,
 });
-const event = (run: string, type: string, more: Record<string, unknown> = {}) => ({
-  eventType: type,
-  eventTime: "2026-02-01T00:00:00Z",
-  producer: "https://example.com",
-  schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
-  run: { runId: run },
-  job: { namespace: "default", name: "etl" },
-  inputs: [{ namespace: "default", name: "crm.customers" }],
-  outputs: [{ namespace: "default", name: "dwh.customers" }],
-  ...more,
-});
+const event = (run: string, type: string) => runEvent({ run, type, inputs: ["crm.customers"], outputs: ["dwh.customers"] });
 
 describe.each(servers)("data governance on %s", (_, serve) => {
   let rig: Rig;

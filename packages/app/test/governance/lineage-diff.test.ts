@@ -1,6 +1,7 @@
 import { serve } from "@seneschal/server-fastify";
 import { afterEach, expect, test } from "vitest";
 import { NOON, type Rig, startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 let rig: Rig;
 afterEach(() => rig.stop());
@@ -8,16 +9,8 @@ afterEach(() => rig.stop());
 const at = (seconds: number) => new Date(NOON + seconds * 1000).toISOString();
 const diff = (who: "reader" | "other" | "judge" | undefined, query: string) =>
   rig.call(who, "GET", `/api/v1/lineage-diff?${query}`);
-const etl = (run: string, output: string) => ({
-  eventType: "COMPLETE",
-  eventTime: at(0),
-  producer: "https://example.com",
-  schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
-  run: { runId: run },
-  job: { namespace: "default", name: `etl ${output}` },
-  inputs: [{ namespace: "default", name: "crm" }],
-  outputs: [{ namespace: "default", name: output }],
-});
+const etl = (run: string, output: string) =>
+  runEvent({ run, at: at(0), job: `etl ${output}`, inputs: ["crm"], outputs: [output] });
 
 test("what was declared, came, changed and went between two moments is told, as it was known then", async () => {
   rig = await startRig(serve);

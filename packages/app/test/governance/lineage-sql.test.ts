@@ -5,6 +5,7 @@ import { serve } from "@seneschal/server-fastify";
 import { afterEach, expect, test } from "vitest";
 import { governanceSchema } from "../../src/governance/index.ts";
 import { type Rig, startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 const rigs: Rig[] = [];
 afterEach(async () => {
@@ -31,20 +32,18 @@ const dataset = (name: string, columns: readonly string[] = []) => ({
   name,
   facets: { schema: { _producer: "p", _schemaURL: "s", fields: columns.map((column) => ({ name: column })) } },
 });
-const event = (runId: string, eventType: string, query?: string) => ({
-  eventType,
-  eventTime: "2026-02-01T00:00:00Z",
-  producer: "p",
-  schemaURL: "s",
-  run: { runId },
-  job: {
-    namespace: "default",
-    name: "load",
-    facets: query === undefined ? {} : { sql: { _producer: "p", _schemaURL: "s", query } },
-  },
-  inputs: [dataset("crm", ["id", "ssn"])],
-  outputs: [dataset("dwh")],
-});
+const event = (run: string, type: string, query?: string) =>
+  runEvent({
+    run,
+    type,
+    job: {
+      namespace: "default",
+      name: "load",
+      facets: query === undefined ? {} : { sql: { _producer: "p", _schemaURL: "s", query } },
+    },
+    inputs: [dataset("crm", ["id", "ssn"])],
+    outputs: [dataset("dwh")],
+  });
 const QUERY = "INSERT INTO dwh SELECT id FROM crm";
 
 async function columnsOf(rig: Rig): Promise<readonly string[]> {

@@ -3,6 +3,7 @@ import { serve } from "@seneschal/server-express";
 import { expect, it } from "vitest";
 import { longestTexts, shownBodies } from "../platform/longest-texts.ts";
 import { startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 const lifted = { settings: { rate_limit: { authenticated: { limit: 1_000_000 } } } };
 
@@ -26,18 +27,8 @@ it("resources and edges with the longest names are kept, found, changed and take
   const rig = await startRig(serve, lifted);
   const [source, target] = ["a", "b"].map((first) => first + "\u{10348}".repeat(511));
   const path = (name: string | undefined): string => `/api/v1/resources/${encodeURIComponent(name ?? "")}`;
-  const output = { namespace: "default", name: target };
-  const run = {
-    eventType: "COMPLETE",
-    eventTime: "2026-03-01T11:00:00.000Z",
-    run: { runId: "0192f0c1-2d3e-7a4b-8c5d-6e7f80910a1b" },
-  };
-  const job = { job: { namespace: "etl", name: "copy" }, producer: "https://example.org/etl" };
-  const inputs = [{ namespace: "default", name: source }];
-  const event = { ...run, ...job, schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent" };
-  expect(await rig.call("admin", "POST", "/api/v1/lineage", { ...event, inputs, outputs: [output] })).toMatchObject({
-    status: 201,
-  });
+  const event = runEvent({ inputs: [source ?? ""], outputs: [target ?? ""] });
+  expect(await rig.call("admin", "POST", "/api/v1/lineage", event)).toMatchObject({ status: 201 });
   const { body: listed } = await rig.call("admin", "GET", "/api/v1/resources");
   const [from, to] = listed.resources.map(({ resource_id }: { resource_id: string }) => resource_id).toSorted();
   for (const tier of ["CONFIDENTIAL", "RESTRICTED"])

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { governanceSchema } from "../../src/governance/index.ts";
 import { ofOneMoment } from "../../src/governance/of-one-moment.ts";
 import { type Rig, startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 /** A store in which something happens just before a commit that touches a collection. */
 function disturbed(inner: DocumentStore, coll: string) {
@@ -91,16 +92,7 @@ describe("handlers of data governance judge on reads of one moment", () => {
     };
     const asked = await call("admin", "POST", "/api/v1/approvals", { request, reason: "r", duration_seconds: 60 });
     const other = await call("admin", "POST", "/api/v1/api-keys", { name: "o", scopes: ["classify"] });
-    const event = {
-      eventType: "COMPLETE",
-      eventTime: "2026-01-01T00:00:00Z",
-      producer: "p",
-      schemaURL: "s",
-      run: { runId: "0190a0a0-0000-7000-8000-000000000000" },
-      job: { namespace: "n", name: "j" },
-      inputs: [{ namespace: "n", name: "a" }],
-      outputs: [{ namespace: "n", name: "b" }],
-    };
+    const event = runEvent({ inputs: [{ namespace: "n", name: "a" }], outputs: [{ namespace: "n", name: "b" }] });
     const requests: readonly (readonly [route: string, method: string, path: string, body?: unknown])[] = [
       ["requestApproval", "POST", "/api/v1/approvals", { request, reason: "again", duration_seconds: 60 }],
       ["decideApproval", "POST", `/api/v1/approvals/${asked.body.id}/decision`, { decision: "approve", user_id: "bob" }],

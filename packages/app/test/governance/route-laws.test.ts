@@ -2,6 +2,7 @@ import { governanceContract } from "@seneschal/contract/governance";
 import { serve } from "@seneschal/server-fastify";
 import { holdRouteLaws, type Subject } from "../platform/route-laws.ts";
 import { type Caller, startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 const asked = {
   operation_type: "EXPORT",
@@ -9,16 +10,11 @@ const asked = {
   destination_resource: "s3://warehouse",
   user_context: { user_id: "ada", role: "analyst", department: "sales" },
 };
-const event = {
-  eventType: "COMPLETE",
-  eventTime: "2026-03-01T00:00:00Z",
-  producer: "https://example.org/producer",
-  schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json#/definitions/RunEvent",
-  run: { runId: "00000000-0000-7000-8000-000000000000" },
-  job: { namespace: "jobs", name: "nightly" },
+const event = runEvent({
+  job: "nightly",
   inputs: [{ namespace: "db", name: "raw" }],
   outputs: [{ namespace: "db", name: "clean" }],
-};
+});
 
 async function open(): Promise<Subject> {
   const source = async () => ({

@@ -3,6 +3,7 @@ import { serve } from "@seneschal/server-fastify";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Rig, startRig } from "./rig.ts";
+import { runEvent } from "./run-event.ts";
 
 let rig: Rig;
 const RESOURCES: Readonly<
@@ -121,16 +122,7 @@ test("however a registered table is written, its rows never have less than its t
   ));
 
 test("a table that only lineage has named says as little as before: its name still counts", async () => {
-  const event = {
-    eventType: "COMPLETE",
-    eventTime: "2026-03-01T12:00:00.000Z",
-    producer: "https://example.org",
-    schemaURL: "https://example.org/s",
-    run: { runId: "0190a0a0-0000-7000-8000-000000000000" },
-    job: { namespace: "etl", name: "copy" },
-    inputs: [{ namespace: "pg", name: "customers" }],
-    outputs: [{ namespace: "pg", name: "copied" }],
-  };
+  const event = runEvent({ inputs: [{ namespace: "pg", name: "customers" }], outputs: [{ namespace: "pg", name: "copied" }] });
   const before = await tierOf("SELECT * FROM customers");
   expect((await rig.call("admin", "POST", "/api/v1/lineage", event)).status).toBeLessThan(300);
   expect([before, await tierOf("SELECT * FROM customers")]).toEqual(["CONFIDENTIAL", "CONFIDENTIAL"]);

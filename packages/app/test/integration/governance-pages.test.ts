@@ -3,6 +3,7 @@ import { governanceContract } from "@seneschal/contract/governance";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Rig, servers, startRig } from "../governance/rig.ts";
+import { runEvent } from "../governance/run-event.ts";
 
 const browserPath = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
   (path) => path !== undefined && existsSync(path),
@@ -11,16 +12,14 @@ if (browserPath === undefined) console.warn("no Chromium: the pages of data gove
 /** Where pictures are kept for people to look at; none without it. */
 const pictures = process.env["SCREENSHOTS"];
 
-const event = (i: number, inputs: readonly string[], output: string) => ({
-  eventType: "COMPLETE",
-  eventTime: `2026-02-0${i}T00:00:00Z`,
-  producer: "https://example.com",
-  schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
-  run: { runId: `0190e2c0-0000-7000-8000-00000000000${i}` },
-  job: { namespace: "default", name: `job${i}` },
-  inputs: inputs.map((name) => ({ namespace: "default", name })),
-  outputs: [{ namespace: "default", name: output }],
-});
+const event = (i: number, inputs: readonly string[], output: string) =>
+  runEvent({
+    run: `0190e2c0-0000-7000-8000-00000000000${i}`,
+    at: `2026-02-0${i}T00:00:00Z`,
+    job: `job${i}`,
+    inputs,
+    outputs: [output],
+  });
 
 describe.skipIf(browserPath === undefined)("the pages of data governance in a browser without a network", () => {
   let rig: Rig;

@@ -14,6 +14,7 @@ import { headObject, readObject } from "../../src/storage/objects/read-object.ts
 import { storageSchema } from "../../src/storage/schema.ts";
 import { openRig as openGatewayRig } from "../gateway/rig.ts";
 import { servers as governanceServers, startRig as startGovernance } from "../governance/rig.ts";
+import { runEvent } from "../governance/run-event.ts";
 import { servers as schedulerServers, startScheduler } from "../scheduler/harness.ts";
 import { bytesOf, collect, openRig as openStorageRig, pattern } from "../storage/rig.ts";
 
@@ -138,18 +139,8 @@ else
       const store = await open(governanceSchema);
       const rig = await startGovernance(governanceServers[0]![1], { store });
       closing.push(() => rig.stop());
-      const event = (name: string) => ({
-        eventType: "COMPLETE",
-        eventTime: "2026-03-01T11:00:00Z",
-        producer: "https://example.test/p",
-        schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
-        run: { runId: "01890c3e-7a1f-7c3e-8a1f-0123456789ab" },
-        job: { namespace: "n", name },
-        inputs: [],
-        outputs: [],
-      });
       await never({
-        send: (key) => rig.call("writer", "POST", "/api/v1/lineage", event(key), { "idempotency-key": key }),
+        send: (key) => rig.call("writer", "POST", "/api/v1/lineage", runEvent({ job: key }), { "idempotency-key": key }),
         async made(key) {
           const ids = (await store.changes(0, 1000)).filter((c) => c.coll === "lineage_events").map((c) => c.id);
           const found = await store.getMany("lineage_events", [...new Set(ids)]);

@@ -61,9 +61,118 @@ const RESOURCES =
   "app/test/governance/lineage-diff.test.ts: what was declared, came, changed and went between two moments is told, as it was known then";
 const TENANTS = "quota/test/state/kept.test.ts: a tenant that is deleted leaves nothing of its own";
 const STORED = "app/test/golden/storage.test.ts: keeps nothing longer than what it belongs to, and nothing that is over";
+const OWNERS = "app/test/golden/gateway.test.ts: keeps nothing longer than what it belongs to, and nothing that is over";
 
-/** Everything that data governance, storage and the scheduler keep, once. */
+/** Everything that each service keeps, once. */
 export const kept = {
+  gateway: [
+    {
+      names: ["audit log"],
+      by: "age",
+      text: "`audit.archive.after`; without it for ever",
+      proof:
+        "app/test/gateway/audit-archive.test.ts: takes what is due out of the store, but for the newest of each stream, and each log goes on and verifies",
+    },
+    AUDIT_TREE,
+    {
+      names: [
+        "audit_checkpoints",
+        "audit_log_keys",
+        "authorities",
+        "instances",
+        "bootstrap",
+        "organizations",
+        "organization_keys",
+      ],
+      by: "forever",
+      text: "one for the instance, or a few for each organisation",
+    },
+    { names: ["audit_gaps"], by: "forever", text: "the operator's signed word, without which the log is not whole" },
+    ...EVERYWHERE,
+    VAULT,
+    {
+      names: ["messages", "message_receipts", "signing_requests"],
+      by: "age",
+      text: "72 hours after its end",
+      proof: OWNERS,
+    },
+    { names: ["spent_nonces"], by: "age", text: "until its signature can be replayed no more", proof: OWNERS },
+    {
+      names: ["certificates"],
+      by: "act",
+      text: "what ended goes with `POST /api/v1/certificates/tidy`; lists of revoked ones and answers about one are made of them",
+      proof: OWNERS,
+    },
+    {
+      names: ["dek_uses", "rotation_policies", "workspace_seats", "deletion_consents"],
+      by: "life",
+      text: "its workspace",
+      proof: OWNERS,
+    },
+    {
+      names: ["group_members", "role_assignments"],
+      by: "life",
+      text: "its user, service or device, unless somebody takes it out before",
+      proof: OWNERS,
+    },
+    { names: ["enrollment_tokens", "admin_mfa"], by: "life", text: "its admin, who has one", proof: OWNERS },
+    { names: ["edge_syncs"], by: "life", text: "its edge", proof: OWNERS },
+    {
+      names: ["ceremony_shares", "recovery_shares", "generation_keys"],
+      by: "life",
+      text: "its ceremony or recovery, while that is open",
+      proof: OWNERS,
+    },
+    {
+      names: ["log_witnesses", "witnessed_logs", "workspace_shares", "workspace_replicas", "dispatches"],
+      by: "life",
+      text: "its federation, until that is revoked",
+      proof: OWNERS,
+    },
+    {
+      names: ["workspaces", "policies", "services", "edges", "admins"],
+      by: "act",
+      text: "who administers it deletes it",
+      proof: OWNERS,
+    },
+    {
+      names: ["users", "devices", "groups", "roles"],
+      by: "forever",
+      text: "they are disabled or emptied, not deleted: what events say of them stays readable",
+    },
+    {
+      names: ["workspace_admissions", "workspace_invitations", "join_requests", "emergency_access", "emergency_acts"],
+      by: "forever",
+      text: "an act of people each: who was let in, and by whom, is answered after it ended",
+    },
+    {
+      names: ["crks", "ceremonies", "generation_ceremonies", "recoveries", "custodians", "custody_ceremonies", "custody_parts"],
+      by: "forever",
+      text: "an act of custodians each: who made, held and moved a root key is answered as long as its signatures count",
+    },
+    {
+      names: ["custody_entries", "dealt_transcripts", "dealt_entries", "signing_sessions"],
+      by: "forever",
+      text: "the signed transcript of such an act",
+    },
+    {
+      names: ["encrypted_shares"],
+      by: "forever",
+      text: "one for each share that only its custodian's password opens: nobody has another",
+    },
+    {
+      names: ["federations", "federation_identities"],
+      by: "forever",
+      text: "one for each partner, and for each organisation that has some",
+    },
+    {
+      names: ["seen_cards"],
+      by: "forever",
+      text: "one for each person of a partner whose card was asked for: two cards of one person are seen by it",
+    },
+    { names: ["backups"], by: "forever", text: "one for each backup file, which may be restored at any time" },
+    { names: ["report_seals"], by: "forever", text: "one for each report that was sealed: a copy is verified by it" },
+  ],
   governance: [
     {
       names: ["audit log"],

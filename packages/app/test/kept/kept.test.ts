@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { vaultCollections } from "@seneschal/adapters/vault";
 import { emptyState, SortedMap } from "@seneschal/quota";
 import { describe, expect, it } from "vitest";
+import { gatewaySchema } from "../../src/gateway/index.ts";
 import { governanceSchema } from "../../src/governance/index.ts";
 import { storageSchema } from "../../src/storage/schema.ts";
 import { type Kept, kept } from "./declared.ts";
@@ -16,6 +17,7 @@ const OF_A_STORE = ["audit log", "changes of documents", "ids of commits"];
 
 /** Everything that a service keeps: collections, parts of the state that rides on a log, and logs. */
 const everything: Readonly<Record<keyof typeof kept, readonly string[]>> = {
+  gateway: [...OF_A_STORE, ...Object.keys({ ...gatewaySchema.collections, ...vaultCollections })],
   governance: [...OF_A_STORE, ...Object.keys(governanceSchema.collections)],
   storage: [...OF_A_STORE, "cluster log", ...Object.keys({ ...storageSchema.collections, ...vaultCollections })],
   scheduler: [

@@ -6,6 +6,7 @@ import { gatewaySchema } from "../../src/gateway/index.ts";
 import { governanceSchema } from "../../src/governance/index.ts";
 import { openRig } from "../gateway/rig.ts";
 import { servers, startRig } from "../governance/rig.ts";
+import { runEvent } from "../governance/run-event.ts";
 
 interface Answer {
   readonly status: number;
@@ -34,23 +35,13 @@ const gateway: Open = async (store) => {
 
 const governance: Open = async (store) => {
   const rig = await startRig(servers[0]![1], { store });
-  const event = (key: string) => ({
-    eventType: "COMPLETE",
-    eventTime: "2026-03-01T11:00:00Z",
-    producer: "https://example.test/p",
-    schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json",
-    run: { runId: "01890c3e-7a1f-7c3e-8a1f-0123456789ab" },
-    job: { namespace: "n", name: key },
-    inputs: [],
-    outputs: [],
-  });
   const stored = async (key: string): Promise<number> => {
     const ids = (await store.changes(0, 1000)).filter((c) => c.coll === "lineage_events").map((c) => c.id);
     const found = await store.getMany("lineage_events", [...new Set(ids)]);
     return found.filter((f) => JSON.stringify(f?.doc).includes(`"${key}"`)).length;
   };
   return {
-    send: (key) => rig.call("writer", "POST", "/api/v1/lineage", event(key), { "idempotency-key": key }),
+    send: (key) => rig.call("writer", "POST", "/api/v1/lineage", runEvent({ job: key }), { "idempotency-key": key }),
     made: stored,
     close: () => rig.stop(),
   };
