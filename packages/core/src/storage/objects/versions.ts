@@ -67,7 +67,8 @@ export function succeedVersion<V extends ObjectVersion>(
   const named =
     versioning === undefined
       ? fresh
-      : { ...fresh, ordinal, version_id: versioning === "Enabled" ? newVersionId(ordinal, random) : "null" };
+      : // Its time is that of its place, so that its copies elsewhere, which have both from its name, say the same.
+        { ...fresh, modified_at: ordinal, ordinal, version_id: versioning === "Enabled" ? newVersionId(ordinal, random) : "null" };
   if (before === undefined) return { made: named, current: true, gone: [] };
   const kept = versionIdOf(before) !== versionIdOf(named);
   const replaced = kept ? (versionIdOf(named) === "null" ? unnamed : undefined) : before;
