@@ -3,14 +3,19 @@ export function s3ClientConfig(given: {
   readonly endpoint: string;
   readonly region: string;
   readonly accessKey: string;
-  readonly secretKey: string;
+  readonly secretKey: string | (() => Promise<string>);
 }) {
-  const { endpoint, region, accessKey, secretKey } = given;
+  const { endpoint, region, accessKey: accessKeyId, secretKey } = given;
+  const credentials =
+    typeof secretKey === "string"
+      ? { accessKeyId, secretAccessKey: secretKey }
+      : // What has ended already is asked for at each request.
+        async () => ({ accessKeyId, secretAccessKey: await secretKey(), expiration: new Date(0) });
   return {
     endpoint,
     region,
     forcePathStyle: true,
-    credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
+    credentials,
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   } as const;

@@ -24,9 +24,17 @@ it("by the commands of docs/governance.md a service has its first key, and its c
       const listening = new Promise<string>((resolve) => {
         Object.assign(host, { out: (text: string) => text.includes('"services"') && resolve(text) });
       });
-      const here = ["governance.server.port=0", "governance.classification.threads=0", "log.level=silent"];
+      const here = [
+        `data_dir=${join(root, "data")}`,
+        "governance.server.port=0",
+        "governance.classification.threads=0",
+        "log.level=silent",
+      ];
       served = run([...args, "--set", ...here], host);
-      const text = await Promise.race([listening, served.then((code) => Promise.reject(new Error(`${code}: ${host.errors}`)))]);
+      const text = await Promise.race([
+        listening,
+        served.then((code) => Promise.reject(new Error(`${code}: ${host.lines.join()}`))),
+      ]);
       url = JSON.parse(text).services[0].url;
       return;
     }

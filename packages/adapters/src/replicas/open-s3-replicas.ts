@@ -13,7 +13,8 @@ export interface S3ReplicasOptions {
   readonly endpoint: string;
   readonly region: string;
   readonly accessKey: string;
-  readonly secretKey: string;
+  /** Asked for at each request, so that a new one counts at once; what it rejects with is a destination that is not reached. */
+  readonly secretKey: () => Promise<string>;
   /** How long the server may say nothing, and take for an answer once it has been told all; default 60,000. */
   readonly timeoutMs?: number;
 }
@@ -27,7 +28,7 @@ export async function openS3Replicas(options: S3ReplicasOptions): Promise<Replic
     endpoint: "string",
     region: "string",
     accessKey: "string",
-    secretKey: "string",
+    secretKey: "function",
     timeoutMs: "number?",
   });
   const sdk = await import("@aws-sdk/client-s3").catch(missingBackEnd);

@@ -12,7 +12,10 @@ afterEach(async () => {
 });
 
 /** A destination that answers as it likes. */
-async function openStub(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+async function openStub(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  secretKey: () => Promise<string> = async () => "s",
+) {
   const server = createServer((request, response) => {
     response.on("error", () => undefined);
     request.resume().on("end", () => answer(request, response));
@@ -20,7 +23,7 @@ async function openStub(answer: (request: IncomingMessage, response: ServerRespo
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return openS3Replicas({ endpoint, region: "us-east-1", accessKey: "a", secretKey: "s", timeoutMs: 300 });
+  return openS3Replicas({ endpoint, region: "us-east-1", accessKey: "a", secretKey, timeoutMs: 300 });
 }
 
 const replica = (bytes: () => AsyncIterable<Uint8Array>): Replica => ({
@@ -74,6 +77,33 @@ describe.each([200, 400, 403, 500])("a destination that answers %i", (status) =>
     await expect(target.put("bucket", replica(whole))).rejects.toMatchObject(unreached);
     target.close();
   });
+});
+
+test("the secret is asked for at each request, and without one nothing is sent: a destination that is not reached", async () => {
+  let sent = 0;
+  let asked = 0;
+  let secret: string | undefined = "one";
+  const target = await openStub(
+    (_request, response) => {
+      sent++;
+      response.writeHead(503).end();
+    },
+    async () => {
+      asked++;
+      return secret ?? Promise.reject(new Error("the file is empty"));
+    },
+  );
+  const unreached = { code: "replica_unreached" };
+  for (secret of ["one", "two"]) {
+    asked = 0;
+    await expect(target.open("bucket")).rejects.toMatchObject(unreached);
+    expect(asked).toBeGreaterThan(0);
+  }
+  expect(sent).toBe(2);
+  secret = undefined;
+  await expect(target.open("bucket")).rejects.toMatchObject(unreached);
+  expect(sent).toBe(2);
+  target.close();
 });
 
 test.each([

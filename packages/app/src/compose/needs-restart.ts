@@ -1,4 +1,6 @@
-import { leaves } from "../platform/index.ts";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { leaves, namedFiles } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, serviceNames } from "./process-settings.ts";
 
 /** What a reload puts in force: a setting with all that lies below it. `*` is any service. */
@@ -27,9 +29,35 @@ export const reloadable = [
 export function needsRestart(running: ProcessConfig, next: ProcessConfig): readonly string[] {
   return leaves(processSettings)
     .filter(({ path }) => JSON.stringify(at(running, path)) !== JSON.stringify(at(next, path)))
-    .filter(({ path: [top] }) => serviceNames.every((name) => name !== top) || running.services.some((name) => name === top))
     .map(({ path }) => path.join("."))
-    .filter((setting) => !reloadable.some((one) => covers(one, setting)));
+    .filter((setting) => isStarted(running, setting) && !reloadable.some((one) => covers(one, setting)));
+}
+
+/** Files that are read each time they are used, by logins at a vault, scans and copies of buckets: whoever changes them need do nothing. */
+const readWhenUsed =
+  /\.(?:approle\.secret_id_file|kubernetes\.jwt_file)$|^governance\.sources\.|^storage\.replication\.destinations\.\d+\.secret_key_file$/;
+
+/** What the files hold that a running process read once, by the settings that name them: a hash, empty for what cannot be read. */
+export async function filesHeld(config: ProcessConfig): Promise<ReadonlyMap<string, string>> {
+  const once = namedFiles(processSettings, config)
+    .filter(({ setting }) => isStarted(config, setting) && !reloadable.some((one) => covers(one, setting)))
+    .filter(({ setting }) => !readWhenUsed.test(setting));
+  const held = once.map(async ({ setting, path }): Promise<[string, string]> => {
+    const content = await readFile(path).catch(() => undefined);
+    return [setting, content === undefined ? "" : createHash("sha256").update(content).digest("hex")];
+  });
+  return new Map(await Promise.all(held));
+}
+
+/** The settings whose files hold something else than they did. */
+export function filesChanged(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): readonly string[] {
+  return [...now].filter(([setting, hash]) => before.get(setting) !== hash).map(([setting]) => setting);
+}
+
+/** False for a setting of a service that is not started. */
+function isStarted({ services }: ProcessConfig, setting: string): boolean {
+  const [top] = setting.split(".");
+  return serviceNames.every((name) => name !== top) || services.some((name) => name === top);
 }
 
 function covers(pattern: string, setting: string): boolean {

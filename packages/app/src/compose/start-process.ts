@@ -22,7 +22,7 @@ import { dataPathSettings } from "../storage/grpc/data-path-settings.ts";
 import { certificateFiles } from "./certificate-files.ts";
 import { diskCheck } from "./free-space.ts";
 import { nameSetting } from "./name-setting.ts";
-import { needsRestart } from "./needs-restart.ts";
+import { filesChanged, filesHeld, needsRestart } from "./needs-restart.ts";
 import { openRates } from "./open-rates.ts";
 import { namedInstance, preparedInstance } from "./prepare-data.ts";
 import type { ProcessConfig, ServiceName } from "./process-settings.ts";
@@ -85,6 +85,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
   const signals = signal === undefined ? failed.signal : AbortSignal.any([failed.signal, signal]);
   const prepared = await preparedInstance(config.data_dir);
   let inForce = config;
+  const held = await filesHeld(config);
   /** Says when certificates end: in the metrics, and in the log of those that end soon. */
   const watchEnds = async (current: ProcessConfig, service: ServiceName, metrics: RunningService["metrics"]): Promise<void> => {
     const files = await certificateFiles(current, service);
@@ -178,7 +179,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     setLogLevel(log, next.log.level);
     inForce = next;
     await Promise.all(applied);
-    const settings = needsRestart(config, next);
+    const settings = [...new Set([...needsRestart(config, next), ...filesChanged(held, await filesHeld(next))])];
     if (settings.length > 0) log.warn({ settings }, "settings have changed that are taken up by a restart alone");
     for (const { name, metrics } of running) await watchEnds(next, name as ServiceName, metrics);
   };

@@ -352,9 +352,13 @@ async function openDestinations({ destinations }: StorageConfig["replication"]):
   const opened = new Map<string, BucketDestination>();
   for (const [i, one] of destinations.entries()) {
     const { name, tenants, buckets, endpoint, region, access_key: accessKey, secret_key_file, timeout } = one;
-    const secretKey = (await readText(secret_key_file)).trim();
-    if (secretKey === "")
-      throw refusedSetting(`storage.replication.destinations.${i}.secret_key_file`, `${secret_key_file} is empty`);
+    const secretKey = async (): Promise<string> => {
+      const secret = (await readText(secret_key_file)).trim();
+      if (secret === "")
+        throw refusedSetting(`storage.replication.destinations.${i}.secret_key_file`, `${secret_key_file} is empty`);
+      return secret;
+    };
+    await secretKey();
     const target = await openS3Replicas({ endpoint, region, accessKey, secretKey, timeoutMs: timeout });
     opened.set(name, { target, tenants: new Set(tenants), ...(buckets && { buckets: new Set(buckets) }) });
   }

@@ -1,7 +1,10 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { needsRestart, reloadable } from "../../src/compose/needs-restart.ts";
+import { filesChanged, filesHeld, needsRestart, reloadable } from "../../src/compose/needs-restart.ts";
 import { type ProcessConfig, processSettings } from "../../src/compose/process-settings.ts";
-import { leaves } from "../../src/platform/index.ts";
+import { leaves, namedFiles } from "../../src/platform/index.ts";
 
 const settings = leaves(processSettings).map(({ path }) => path);
 const usual = processSettings.parse({});
@@ -32,4 +35,49 @@ it("what a service reads that is not started is nobody's", () => {
   const own = processSettings.parse({ services: ["gateway"] });
   expect(needsRestart(own, changed(["scheduler", "server", "port"], own))).toEqual([]);
   expect(needsRestart(own, changed(["gateway", "server", "port"], own))).toEqual(["gateway.server.port"]);
+});
+
+it("of any file that a configuration names a change is taken up or told: by its setting, where it is read at a start alone", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "seneschal-files-"));
+  try {
+    const file = (name: string) => join(dir, name);
+    const server = { tls_cert: file("cert"), tls_key: file("key") };
+    const source = { kind: "s3", endpoint: "https://s3.example", bucket: "b", access_key: "a" };
+    const destination = { name: "west", tenants: ["acme"], endpoint: "https://s3.example", access_key: "a" };
+    const vault = { kind: "http", address: "https://vault.example", ca_file: file("vault-ca") };
+    const config = processSettings.parse({
+      services: ["gateway", "governance", "storage"],
+      gateway: { server, vault: { ...vault, approle: { role_id: "r", secret_id_file: file("id") } } },
+      governance: {
+        sources: { lake: { ...source, secret_key_file: file("lake") } },
+        policy_files: [file("policy")],
+      },
+      scheduler: { server },
+      storage: {
+        replication: { destinations: [{ ...destination, secret_key_file: file("west") }] },
+        vault: { ...vault, cert: { cert_file: file("login-cert"), key_file: file("login-key") } },
+      },
+    });
+    const files = namedFiles(processSettings, config);
+    expect(files.length).toBeGreaterThan(10);
+    for (const { path } of files) await writeFile(path, "before");
+    const before = await filesHeld(config);
+    expect(filesChanged(before, await filesHeld(config))).toEqual([]);
+    const told: string[] = [];
+    for (const { path } of files) {
+      await writeFile(path, "after");
+      told.push(...filesChanged(before, await filesHeld(config)));
+      await writeFile(path, "before");
+    }
+    expect([...new Set(told)].sort()).toEqual([
+      "gateway.vault.ca_file",
+      "storage.vault.ca_file",
+      "storage.vault.cert.cert_file",
+      "storage.vault.cert.key_file",
+    ]);
+    await rm(file("login-key"));
+    expect(filesChanged(before, await filesHeld(config))).toEqual(["storage.vault.cert.key_file"]);
+  } finally {
+    await rm(dir, { recursive: true });
+  }
 });

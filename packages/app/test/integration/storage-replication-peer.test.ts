@@ -60,7 +60,7 @@ describe.skipIf(!installed)(
         endpoint,
         region: "us-east-1",
         accessKey: keys.access_key,
-        secretKey: keys.secret_key,
+        secretKey: async () => keys.secret_key,
       });
       const destinations = new Map([["peer", { target, tenants: new Set(["alpha"]) }]]);
       east = await openS3Rig({ devices: 3, data: 2, parity: 1, tenants: ["alpha"], extra: { destinations } });

@@ -8,7 +8,7 @@ import { bytesOf, operator } from "./rig.ts";
 
 /** Where a node copies to, as its options have it. */
 export async function destinationsAt(endpoint: string, accessKey: string, secretKey: string) {
-  const target = await openS3Replicas({ endpoint, region: "us-east-1", accessKey, secretKey });
+  const target = await openS3Replicas({ endpoint, region: "us-east-1", accessKey, secretKey: async () => secretKey });
   const destination: BucketDestination = { target, tenants: new Set(["alpha"]) };
   return new Map([["west", destination]]);
 }

@@ -82,6 +82,14 @@ test("a file that S3 replaced or deletes meanwhile: what was written goes over w
   const { deleteObject } = await import("../../src/storage/objects/delete-object.ts");
   await deleteObject(nfs.rig.node.objects, "alpha", "bucket", "f");
   expect(statusName((await files.commit(handle)).status)).toBe("ESTALE");
+  await nfs.put("f", Buffer.from("again"));
+  expect(statusName((await files.client.call("GETATTR", { handle })).status)).toBe("ESTALE");
+  // Put again before anybody asked.
+  const next = Buffer.from(await files.walk("f"));
+  expect(next.equals(handle)).toBe(false);
+  await deleteObject(nfs.rig.node.objects, "alpha", "bucket", "f");
+  await nfs.put("f", Buffer.from("once more"));
+  expect(okOf(await files.client.call("GETATTR", { handle: next })).attributes.size).toBe(9n);
 });
 
 test("ENOSPC: a write that the pool has no room for, when it is to be durable; the file has what it had", async () => {

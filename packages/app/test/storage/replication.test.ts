@@ -46,7 +46,7 @@ async function to({ gateway, keys }: Pick<S3Rig, "gateway" | "keys">, ...tenants
     endpoint: gateway.url,
     region: "us-east-1",
     accessKey: keys.access_key,
-    secretKey: keys.secret_key,
+    secretKey: async () => keys.secret_key,
     timeoutMs: 60_000,
   });
   return { target, tenants: new Set(tenants.length === 0 ? [tenant] : tenants) };

@@ -113,6 +113,8 @@ test("whatever is written and copied, in whatever order and by whatever clock: t
         expect(current?.superseded_at).toBeUndefined();
         if (made.version_id !== undefined && made.version_id !== "null")
           expect(ordinalOfId(made.version_id)).toBe(ordinalOf(made));
+        // A copy has its time from its name, and says the same as what it was copied from.
+        if (versioning !== undefined) expect(made.modified_at).toBe(ordinalOf(made));
         expect(made.replica).toBe("replica" in step ? true : undefined);
       }
     }),

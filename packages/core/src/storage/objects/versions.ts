@@ -68,7 +68,12 @@ export function succeedVersion<V extends ObjectVersion>(
     versioning === undefined
       ? fresh
       : // Its time is that of its place, so that its copies elsewhere, which have both from its name, say the same.
-        { ...fresh, modified_at: ordinal, ordinal, version_id: versioning === "Enabled" ? newVersionId(ordinal, random) : "null" };
+        {
+          ...fresh,
+          modified_at: ordinal,
+          ordinal,
+          version_id: versioning === "Enabled" ? newVersionId(ordinal, random) : "null",
+        };
   if (before === undefined) return { made: named, current: true, gone: [] };
   const kept = versionIdOf(before) !== versionIdOf(named);
   const replaced = kept ? (versionIdOf(named) === "null" ? unnamed : undefined) : before;
@@ -116,7 +121,7 @@ export function succeedByReplica<V extends ObjectVersion>(
   const { made, before, known } = versions;
   const ordinal = replicaOrdinal(bucket, replica, now);
   if (known) throw objectError("OperationAborted", "the version is there by now");
-  const copy = { ...afresh(made), modified_at: ordinal, ordinal, version_id: replica, replica: true };
+  const copy = { ...afresh(made), ordinal, version_id: replica, replica: true };
   if (before === undefined) return { made: copy, current: true, gone: [] };
   const place = { version: versionIdOf(before), ordinal: ordinalOf(before) };
   const current = placeOfReplica(place, { version: replica, ordinal }) === "current";
