@@ -254,7 +254,7 @@ async function checkRoom({ services, storage, data_dir }: ProcessConfig): Promis
     return warning(
       deviceSetting(storage, index, "capacity_bytes"),
       `${who} may take ${promisedBytes} bytes more, ${freeBytes} are free at ${list[index]?.directory}`,
-      "name what the disk can hold, or give it more room: thresholds of pools count capacities, and would come too late",
+      "name what the disk can hold, or give it more room: pools go by what is free there",
     );
   });
 }
