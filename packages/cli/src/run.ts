@@ -1,8 +1,8 @@
 import { isCoded } from "@seneschal/kernel";
-import { RegoCompileError } from "@seneschal/rego";
+import type { RegoCompileError } from "@seneschal/rego";
 import { Command, CommanderError } from "commander";
 import type { CommandContext } from "./command-context.ts";
-import { commands } from "./commands/index.ts";
+import { commandsFor } from "./commands/index.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
 import { renderText } from "./render-text.ts";
@@ -37,7 +37,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       code = next;
     },
   };
-  for (const add of commands) add(program, context);
+  for (const add of await commandsFor(argv)) add(program, context);
   inherit(program);
 
   try {
@@ -74,9 +74,14 @@ const unavailable = [
   "client_protocol",
 ];
 
+/** By its name: most commands compile no policy, and load no compiler. */
+function isCompileError(error: unknown): error is RegoCompileError {
+  return (error as { readonly name?: unknown } | undefined)?.name === "RegoCompileError";
+}
+
 /** By the status where a server answered, else by what could not be done here. */
 function codeOf(error: unknown): ExitCode {
-  if (error instanceof RegoCompileError || error instanceof CommanderError || isFileError(error)) return exitCode.usage;
+  if (isCompileError(error) || error instanceof CommanderError || isFileError(error)) return exitCode.usage;
   if (!isCoded(error)) return exitCode.unavailable;
   const status = error.details["status"];
   if (status === 401 || status === 403) return exitCode.refused;
@@ -86,7 +91,7 @@ function codeOf(error: unknown): ExitCode {
 
 function tell(error: unknown): { readonly code: string; readonly message: string; readonly details?: unknown } {
   if (isCoded(error)) return { code: error.code, message: error.message, details: error.details };
-  if (error instanceof RegoCompileError) return { code: "policy_invalid", message: error.message, details: error.problems };
+  if (isCompileError(error)) return { code: "policy_invalid", message: error.message, details: error.problems };
   if (error instanceof CommanderError) {
     const message = error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /, "");
     return { code: "usage", message };

@@ -8,7 +8,7 @@ import { fieldsOf } from "@seneschal/contract";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CommandContext } from "../src/command-context.ts";
-import { commands } from "../src/commands/index.ts";
+import { commandsFor } from "../src/commands/index.ts";
 import { commandName, serviceContracts } from "../src/commands/service-routes.ts";
 import { run } from "../src/run.ts";
 import { type DevProcess, openDevProcess } from "./dev-process.ts";
@@ -78,10 +78,25 @@ describe.each(services)("every route of the %s contract", (service) => {
   });
 });
 
-it("no command has an option of the name of one of the program's, but those that mean the same everywhere", () => {
+it("a command line loads the commands of its first word, and every word has its own; help, completion and mistakes have all", async () => {
+  const added = async (argv: readonly string[]) => {
+    const program = new Command("seneschal");
+    for (const add of await commandsFor(argv))
+      add(program, { host: scriptedHost({ cwd: "." }), result: () => {}, exit: () => {} });
+    return program.commands.map((command) => command.name());
+  };
+  const all = await added([]);
+  for (const other of [["--help"], ["help", "policy"], ["completion", "bash"], ["polcy", "check"]])
+    expect(await added(other)).toEqual(all);
+  const families = await Promise.all(all.map(async (word) => [word, await added(["--json", word, "x"])] as const));
+  for (const [word, family] of families) expect(family).toContain(word);
+  expect(families.filter(([, family]) => family.length > 4).map(([word]) => word)).toEqual(["completion"]);
+});
+
+it("no command has an option of the name of one of the program's, but those that mean the same everywhere", async () => {
   const program = new Command("seneschal").version("0", "--version").option("--json");
   const context: CommandContext = { host: scriptedHost({ cwd: "." }), result: () => {}, exit: () => {} };
-  for (const add of commands) add(program, context);
+  for (const add of await commandsFor([])) add(program, context);
   const all = (command: Command): readonly Command[] => command.commands.flatMap((sub) => [sub, ...all(sub)]);
   const flags = (command: Command) => command.options.flatMap(({ long, short }) => [long, short]);
   const own = new Set(["--help", "-h", ...flags(program)]);
