@@ -121,7 +121,7 @@ export function succeedByReplica<V extends ObjectVersion>(
   const { made, before, known } = versions;
   const ordinal = replicaOrdinal(bucket, replica, now);
   if (known) throw objectError("OperationAborted", "the version is there by now");
-  const copy = { ...afresh(made), ordinal, version_id: replica, replica: true };
+  const copy = { ...afresh(made), modified_at: ordinal, ordinal, version_id: replica, replica: true };
   if (before === undefined) return { made: copy, current: true, gone: [] };
   const place = { version: versionIdOf(before), ordinal: ordinalOf(before) };
   const current = placeOfReplica(place, { version: replica, ordinal }) === "current";
