@@ -1,6 +1,6 @@
 /** The unit of ops/systemd, started by a systemd of its own as docs/operating.md has it. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ROOT } from "../fixture-tree.ts";
@@ -67,15 +67,7 @@ describe.skipIf(groups === undefined)("the unit, started by systemd", () => {
     const ended = new Promise((resolve) => systemd?.once("exit", resolve));
     systemd?.kill("SIGKILL");
     await ended;
-    const removed = () => {
-      try {
-        for (const below of spawnSync("find", [group, "-depth", "-type", "d"], { encoding: "utf8" }).stdout.trim().split("\n"))
-          rmdirSync(below);
-        return true;
-      } catch {
-        return false;
-      }
-    };
+    const removed = () => spawnSync("find", [group, "-depth", "-type", "d", "-exec", "rmdir", "{}", "+"]).status === 0;
     await vi.waitUntil(removed, { timeout: 60_000, interval: 100 });
   });
 

@@ -242,9 +242,9 @@ export async function openExtentLog(directory: string, limit: number, disk: Segm
   };
 
   const dead = (segment: Segment): number => segment.size - segment.liveBytes;
-  /** Those that give back most for what moving takes, first. */
-  const byGain = (): readonly Segment[] =>
-    [...segments].filter((s) => dead(s) > 0).sort((a, b) => dead(b) / b.size - dead(a) / a.size);
+  /** Of the segments that `wanted` picks those that give back most for what moving takes, first. */
+  const byGain = (wanted: (segment: Segment) => boolean = (segment) => dead(segment) > 0): readonly Segment[] =>
+    [...segments].filter(wanted).sort((a, b) => dead(b) / b.size - dead(a) / a.size);
 
   /** Rewrites the first of `some` that can be; `failed`: those that could not, until another gives something back. False: none is left. */
   const rewriteOne = async (some: readonly Segment[], failed: Map<Segment, unknown>): Promise<boolean> => {
@@ -281,7 +281,7 @@ export async function openExtentLog(directory: string, limit: number, disk: Segm
   /** Rewrites one segment at most. What fails now is tried again later. */
   const tidy = (): Promise<boolean> =>
     rewriteOne(
-      byGain().filter((segment) => segment !== active && worthless(segment)),
+      byGain((segment) => segment !== active && worthless(segment)),
       new Map(),
     );
 
@@ -340,7 +340,7 @@ export async function openExtentLog(directory: string, limit: number, disk: Segm
     async compact() {
       const failed = new Map<Segment, unknown>();
       // Writers have their turns between two segments.
-      while (await inTurn(() => rewriteOne(byGain().filter(worthless), failed)));
+      while (await inTurn(() => rewriteOne(byGain(worthless), failed)));
       for (const error of failed.values()) throw error;
     },
     has: (name) => index.has(name),

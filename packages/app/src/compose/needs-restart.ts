@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { leaves, namedFiles } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, serviceNames } from "./process-settings.ts";
+import { contentHash } from "./watch-files.ts";
 
 /** What a reload puts in force: a setting with all that lies below it. `*` is any service. */
 export const reloadable = [
@@ -37,16 +36,12 @@ export function needsRestart(running: ProcessConfig, next: ProcessConfig): reado
 const readWhenUsed =
   /\.(?:approle\.secret_id_file|kubernetes\.jwt_file)$|^governance\.sources\.|^storage\.replication\.destinations\.\d+\.secret_key_file$/;
 
-/** What the files hold that a running process read once, by the settings that name them: a hash, empty for what cannot be read. */
+/** Hashes of what the files hold that a running process read once, by the settings that name them. */
 export async function filesHeld(config: ProcessConfig): Promise<ReadonlyMap<string, string>> {
   const once = namedFiles(processSettings, config)
     .filter(({ setting }) => isStarted(config, setting) && !reloadable.some((one) => covers(one, setting)))
     .filter(({ setting }) => !readWhenUsed.test(setting));
-  const held = once.map(async ({ setting, path }): Promise<[string, string]> => {
-    const content = await readFile(path).catch(() => undefined);
-    return [setting, content === undefined ? "" : createHash("sha256").update(content).digest("hex")];
-  });
-  return new Map(await Promise.all(held));
+  return new Map(await Promise.all(once.map(async ({ setting, path }) => [setting, await contentHash(path)] as const)));
 }
 
 /** The settings whose files hold something else than they did. */

@@ -17,10 +17,7 @@ export async function watchFiles(
   checkArgument("changed", changed, "function");
   const look = async (): Promise<string> => {
     const hash = createHash("sha256");
-    for (const path of files()) {
-      const content = await readFile(path).catch(() => undefined);
-      hash.update(`${path}\0${content === undefined ? "-" : createHash("sha256").update(content).digest("hex")}\0`);
-    }
+    for (const path of files()) hash.update(`${path}\0${await contentHash(path)}\0`);
     return hash.digest("hex");
   };
   let known = await look();
@@ -38,4 +35,10 @@ export async function watchFiles(
     }
   }, everyMs).unref();
   return { close: () => clearInterval(timer) };
+}
+
+/** What tells the content of a file from another: its hash, or `-` where it cannot be read. */
+export async function contentHash(path: string): Promise<string> {
+  const content = await readFile(path).catch(() => undefined);
+  return content === undefined ? "-" : createHash("sha256").update(content).digest("hex");
 }

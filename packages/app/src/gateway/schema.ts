@@ -2,7 +2,6 @@ import type { Collections } from "@seneschal/kernel/ports";
 import type { StoreSchema } from "@seneschal/kernel/store";
 import { auditSinkCollections } from "../platform/audit-sinks/places.ts";
 import { idempotencyCollections } from "../platform/idempotency.ts";
-
 import { auditIndexes } from "./ground/index.ts";
 import { gatewayCollectionList } from "./resources.ts";
 

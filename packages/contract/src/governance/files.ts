@@ -16,6 +16,9 @@ export const FILE_MEDIA_TYPES = {
 const { csv, tsv, json, jsonl, parquet, xlsx, pdf } = FILE_MEDIA_TYPES;
 const redacted = [csv, tsv, json, jsonl, parquet, xlsx] as const;
 
+/** What the columns of a file or table belong to. */
+export const about = z.string().max(255).optional().meta({ description: "Name of the file or table: context for its columns" });
+
 const column = z.strictObject({
   column: z.string(),
   tier: z.string(),
@@ -26,8 +29,6 @@ const column = z.strictObject({
   fitting: z.number().optional(),
   reasons: z.array(z.string()),
 });
-
-const about = z.string().max(255).optional().meta({ description: "Name of the file or table: context for its columns" });
 
 /** Classifying and redacting whole files, which are the body of the request, of at most so many bytes. */
 export function fileRoutes(bodyLimit: number) {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Contract } from "../route.ts";
+import { about } from "./files.ts";
 
 const text = z.string().max(524_288);
 
@@ -32,7 +33,7 @@ export const redactionRoutes = {
         text,
         format: z.enum(["text", "json", "csv", "tsv", "sse"]).default("text"),
         country: z.string().max(8).optional(),
-        about: z.string().max(255).optional().meta({ description: "Name of the file or table: context for its columns" }),
+        about,
         rules: z.array(redactionRule).max(200).default([]),
       })
       .meta({ id: "RedactRequest" }),

@@ -41,7 +41,6 @@ export type PartialResult =
   | { readonly kind: "error"; readonly code: EvaluationCode; readonly message: string };
 
 /** Where a query stands: it reads names as a module of that package with those imports does. */
-/** Where a query is read: as one of a module of this package, with these imports. */
 export interface QueryPlace {
   /** Without `data`: `authz.roles`. */
   readonly package?: string;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isLoopback } from "../../platform/config/loopback.ts";
 import { duration, file, s3Bucket } from "../../platform/index.ts";
 import { organizationSetting } from "../organization.ts";
 
@@ -48,21 +49,16 @@ const s3 = z.strictObject({
   sample: z.strictObject({ rows, bytes: z.int().min(65_536).max(1_073_741_824).default(16_777_216) }).prefault({}),
 });
 
-/** This machine, as the host of an address. */
-function isLocal(host: string): boolean {
-  return ["127.0.0.1", "[::1]", "::1", "localhost"].includes(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
 const source = z.discriminatedUnion("kind", [postgres, s3]).superRefine((given, context) => {
   const say = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
   if (given.kind === "postgres") {
-    if (given.tls === "off" && !isLocal(given.host)) say("tls", "off is for this machine alone");
+    if (given.tls === "off" && !isLoopback(given.host)) say("tls", "off is for this machine alone");
     if (given.tls === "off" && given.ca_file !== undefined) say("ca_file", "there is no certificate to check without TLS");
     return;
   }
   if (!URL.canParse(given.endpoint)) return;
   const { protocol, hostname, username, password, href, origin } = new URL(given.endpoint);
-  if (protocol !== "https:" && !(protocol === "http:" && isLocal(hostname)))
+  if (protocol !== "https:" && !(protocol === "http:" && isLoopback(hostname)))
     say("endpoint", "expected https, or http to this machine");
   if (username !== "" || password !== "" || href !== `${origin}/`)
     say("endpoint", "expected a URL without user, password, path, query and fragment");

@@ -21,7 +21,7 @@ export interface Overcommitment {
 
 /**
  * The file systems on which devices may take more than is free, all that lie on one together; `free`: what may still be written there, by
- * file system. A pool counts capacities, so on such a disk its thresholds come too late: it is full before they say so.
+ * file system. Pools go by what is free: whoever plans by the capacities plans with room that there is not.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { notFound, stepAdmin } from "@seneschal/core/keys";
+import { type Admin, notFound, stepAdmin } from "@seneschal/core/keys";
 import { admins } from "../admins/collections.ts";
 import { adminView } from "../admins/view.ts";
 import { mfaFactors } from "../mfa/collections.ts";
@@ -29,18 +29,17 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
 
   async enrollmentSetup(services, { params, query, now, requestId }) {
     const { read } = services;
-    const key_algorithms = [...services.pki.keyAlgorithms];
+    const factsOf = ({ id, enrollment_status }: Admin) => ({
+      admin_id: id,
+      enrollment_status,
+      key_algorithms: [...services.pki.keyAlgorithms],
+    });
     // Who knows an id, which nobody guesses, is told whether enrolment still waits for its token: no more.
     if (query.token === undefined) {
       const admin = await read.get(admins, params.id);
       if (admin === undefined) throw notFound("admin");
       const [pending] = await read.list(enrollmentTokens, "by_admin", [admin.id], { limit: 1 });
-      return {
-        admin_id: admin.id,
-        enrollment_status: admin.enrollment_status,
-        key_algorithms,
-        expires_at: pending?.expires_at ?? null,
-      };
+      return { ...factsOf(admin), expires_at: pending?.expires_at ?? null };
     }
     const { token, admin } = await tokenHolder(services, read, params.id, query.token, now);
     const { email, name } = admin;
@@ -54,9 +53,7 @@ export const enrollmentHandlers: Handlers<Routes, PeopleServices> = {
             return provisionMfa(services, unit, admin);
           });
     return {
-      admin_id: admin.id,
-      enrollment_status: admin.enrollment_status,
-      key_algorithms,
+      ...factsOf(admin),
       expires_at: token.expires_at,
       email,
       name,
