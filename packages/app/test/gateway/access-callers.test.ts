@@ -1,7 +1,7 @@
 import { type AdminRole, adminRoles, establishFederation } from "@seneschal/core/keys";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemCall } from "../../src/gateway/ground/call.ts";
-import { federations } from "../../src/gateway/partners/federation/collections.ts";
+import { federations } from "../../src/gateway/partners/collections.ts";
 import { tableAllows } from "./authorisation-table.ts";
 import { callRoute, guardedRoutes } from "./guarded-routes.ts";
 import { type Answer, type Caller, openRig, type Rig } from "./rig.ts";

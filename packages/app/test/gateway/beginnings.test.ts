@@ -1,7 +1,7 @@
 import { gatewayErrors, organizationBeginnings } from "@seneschal/contract/gateway";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kekName } from "../../src/gateway/ground/organizations/kek-name.ts";
-import { writeLastUse } from "../../src/gateway/people/identities/write-last-use.ts";
+import { writeLastUse } from "../../src/gateway/people/identities.ts";
 import { callRoute, guardedRoutes } from "./guarded-routes.ts";
 import { register } from "./registered.ts";
 import { type Answer, openRig, type Rig } from "./rig.ts";

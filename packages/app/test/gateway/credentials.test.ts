@@ -13,7 +13,7 @@ import {
 } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { devIssuer, systemCall } from "../../src/gateway/index.ts";
-import { revokeCertificate } from "../../src/gateway/people/certificates/revoke.ts";
+import { revokeCertificate } from "../../src/gateway/people/certificates.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 const verdict = (answer: { status: number; body: { error?: { code: string; message: string } } }) => [

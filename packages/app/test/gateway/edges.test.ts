@@ -5,7 +5,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { startVaultEmulator, type VaultEmulator } from "@seneschal/adapters/vault/emulator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverCertificate } from "../../src/gateway/index.ts";
-import { edges } from "../../src/gateway/partners/edges/collections.ts";
+import { edges } from "../../src/gateway/partners/collections.ts";
 import { openSide, type Side } from "./federated.ts";
 
 const base = "/api/v1/edges";

@@ -4,7 +4,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { createRequest, localSigner, newPrivateKey, parseCertificates, requestPem } from "@seneschal/crypto/x509";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemCall } from "../../src/gateway/index.ts";
-import { federationIdentities } from "../../src/gateway/partners/federation/collections.ts";
+import { federationIdentities } from "../../src/gateway/partners/collections.ts";
 import { findFederation } from "../../src/gateway/partners/federation/find.ts";
 import { federationKey } from "../../src/gateway/partners/federation/key.ts";
 import { signForPartner } from "../../src/gateway/partners/federation/sign-for-partner.ts";

@@ -7,7 +7,7 @@ import type { PeerState } from "@seneschal/contract/gateway";
 import { canonicalJson } from "@seneschal/crypto";
 import { hpkeSeal } from "@seneschal/crypto/hpke";
 import { serverCertificate } from "../../src/gateway/index.ts";
-import { shareId, shares } from "../../src/gateway/partners/replication/collections.ts";
+import { shareId, shares } from "../../src/gateway/partners/collections.ts";
 import { describeShare } from "../../src/gateway/partners/replication/describe.ts";
 import { establish, importCertificate, type Side } from "./federated.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { mfaFactors } from "../../src/gateway/people/mfa/collections.ts";
+import { mfaFactors } from "../../src/gateway/people/collections.ts";
 import { authenticatorApp } from "./authenticator-app.ts";
 import { type Answer, type Caller, openRig, type Rig } from "./rig.ts";
 

@@ -3,7 +3,7 @@ import { systemRandom } from "@seneschal/adapters/system";
 import type { PeerState } from "@seneschal/contract/gateway";
 import { hpkeSeal } from "@seneschal/crypto/hpke";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shareId, shares } from "../../src/gateway/partners/replication/collections.ts";
+import { shareId, shares } from "../../src/gateway/partners/collections.ts";
 import { describeShare } from "../../src/gateway/partners/replication/describe.ts";
 import { begin } from "./begin.ts";
 import { asPartner, federate, openSide, type Side } from "./federated.ts";

@@ -13,7 +13,7 @@ import { vaultSettings } from "../../src/compose/storage-settings.ts";
 import { auditGatewaySeal } from "../../src/gateway/ground/audit/audit-seal.ts";
 import { kekName } from "../../src/gateway/ground/organizations/kek-name.ts";
 import { organizationKeyRecords } from "../../src/gateway/ground/organizations/keys.ts";
-import { federationIdentities } from "../../src/gateway/partners/federation/collections.ts";
+import { federationIdentities } from "../../src/gateway/partners/collections.ts";
 import { federationKey } from "../../src/gateway/partners/federation/key.ts";
 import type { SealedVault } from "../../src/platform/index.ts";
 import { openLevelRigStore } from "./level-store.ts";

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { signedOperations } from "@seneschal/contract/gateway";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemCall } from "../../src/gateway/ground/call.ts";
-import { backups } from "../../src/gateway/oversight/backups/collections.ts";
-import { federations } from "../../src/gateway/partners/federation/collections.ts";
-import { policies } from "../../src/gateway/workspaces/policies/collections.ts";
+import { backups } from "../../src/gateway/oversight/collections.ts";
+import { federations } from "../../src/gateway/partners/collections.ts";
+import { policies } from "../../src/gateway/workspaces/collections.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 const page = readFileSync(new URL("../../../../docs/gateway.md", import.meta.url), "utf8");

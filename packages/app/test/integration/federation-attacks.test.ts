@@ -5,7 +5,7 @@ import { type IdentityFetch, mtlsFetch } from "@seneschal/adapters/http";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { ownAddress } from "../../../../tools/own-address.ts";
 import { serverCertificate } from "../../src/gateway/index.ts";
-import { federationIdentities } from "../../src/gateway/partners/federation/collections.ts";
+import { federationIdentities } from "../../src/gateway/partners/collections.ts";
 import { federationKey } from "../../src/gateway/partners/federation/key.ts";
 import { credentials, establish, federate, importCertificate, openSide, type Side } from "../gateway/federated.ts";
 import { register } from "../gateway/registered.ts";

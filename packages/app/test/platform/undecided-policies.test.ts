@@ -3,7 +3,7 @@ import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { PolicyAnswer, PolicyEngine } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { policyGate } from "../../src/gateway/workspaces/policies/gate.ts";
+import { policyGate } from "../../src/gateway/workspaces/policy-gate.ts";
 import { openAuthorisation, questionOf } from "../../src/platform/index.ts";
 
 const services = ["gateway", "governance", "scheduler", "storage"] as const;

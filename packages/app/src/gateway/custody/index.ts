@@ -1,15 +1,24 @@
-export { ceremonies, ceremonyShares } from "./ceremonies/collections.ts";
-export { endCeremony } from "./ceremonies/end.ts";
-export { type Dealing, storeNewCrk } from "./crk/deal.ts";
-export { custodians } from "./custodians/collections.ts";
-export { requireHolder, sharedCard } from "./custodians/handlers.ts";
-export { custodyCeremonies, custodyEntries, custodyParts } from "./custody-ceremonies/collections.ts";
-export { endCustodyCeremony } from "./custody-ceremonies/end.ts";
-export { dealtEntries, dealtTranscripts } from "./dealt-transcripts/collections.ts";
-export { encryptedShares, generationCeremonies, heldKeys } from "./generation-ceremonies/collections.ts";
-export { endGeneration } from "./generation-ceremonies/end.ts";
-export { recoveries, recoveryShares } from "./recovery/collections.ts";
-export { expireRecovery } from "./recovery/end.ts";
+export { endCeremony } from "./ceremonies.ts";
+export {
+  ceremonies,
+  ceremonyShares,
+  custodians,
+  custodyCeremonies,
+  custodyEntries,
+  custodyParts,
+  dealtEntries,
+  dealtTranscripts,
+  encryptedShares,
+  generationCeremonies,
+  heldKeys,
+  recoveries,
+  recoveryShares,
+  signingSessions,
+} from "./collections.ts";
+export { requireHolder, sharedCard } from "./custodians.ts";
+export { endCustodyCeremony } from "./custody-ceremonies.ts";
+export { type Dealing, storeNewCrk } from "./deal-crk.ts";
+export { endGeneration } from "./generation-ceremonies.ts";
+export { expireRecovery } from "./recovery.ts";
 export { custodyCollections, custodyHandlers } from "./resources.ts";
 export type { CustodyServices } from "./services.ts";
-export { signingSessions } from "./signing-sessions/collections.ts";

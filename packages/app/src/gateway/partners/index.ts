@@ -1,7 +1,21 @@
-export { seenCards } from "./cards/collections.ts";
-export { edgeSyncs, edges } from "./edges/collections.ts";
+export {
+  dispatches,
+  edgeSyncs,
+  edges,
+  federationIdentities,
+  federations,
+  logWitnesses,
+  messageReceipts,
+  messages,
+  receiptId,
+  replicaId,
+  replicas,
+  type StoredFederation,
+  seenCards,
+  shares,
+  witnessedLogs,
+} from "./collections.ts";
 export { federationChannels } from "./federation/channel.ts";
-export { federationIdentities, federations, type StoredFederation } from "./federation/collections.ts";
 export { findFederation } from "./federation/find.ts";
 export { federationReading } from "./federation/handlers.ts";
 export { hostOf } from "./federation/host-of.ts";
@@ -9,16 +23,10 @@ export { type PartnerStates, partnerStates } from "./federation/partner-states.t
 export { partnerRefusals } from "./federation/refusals.ts";
 export { federationView } from "./federation/view.ts";
 export { watchPartners } from "./federation/watch-partners.ts";
-export { messageReceipts, messages, receiptId } from "./messages/collections.ts";
-export { messageReading } from "./messages/handlers.ts";
-export { messageLanes } from "./messages/outbox.ts";
-export { purgeMessages } from "./messages/purge.ts";
-export { dispatches, replicaId, replicas, shares } from "./replication/collections.ts";
+export { messageLanes, messageReading, purgeMessages } from "./messages.ts";
 export { dispatchLanes } from "./replication/deliver-dispatch.ts";
 export { endReplica } from "./replication/end-replica.ts";
 export { workspaceReplication } from "./replication/workspace-replication.ts";
 export { partnersCollections, partnersHandlers } from "./resources.ts";
 export type { PartnerServices } from "./services.ts";
-export { logWitnesses, witnessedLogs } from "./witnesses/collections.ts";
-export { witnessRounds } from "./witnesses/rounds.ts";
-export { cosignedCheckpoints } from "./witnesses/view.ts";
+export { cosignedCheckpoints, witnessRounds } from "./witnesses.ts";

@@ -1,24 +1,28 @@
 import type { AnyCollection } from "../ground/index.ts";
-import { admins } from "./admins/collections.ts";
-import { adminHandlers } from "./admins/handlers.ts";
-import { certificateHandlers } from "./certificates/handlers.ts";
-import { devices } from "./devices/collections.ts";
-import { deviceHandlers } from "./devices/handlers.ts";
-import { emergencyActs } from "./emergency/acts.ts";
-import { emergencies } from "./emergency/collections.ts";
-import { emergencyHandlers } from "./emergency/handlers.ts";
-import { bootstrapMarks, enrollmentTokens } from "./enrollment/collections.ts";
-import { enrollmentHandlers } from "./enrollment/handlers.ts";
-import { groups, memberships } from "./groups/collections.ts";
-import { groupHandlers } from "./groups/handlers.ts";
-import { mfaFactors } from "./mfa/collections.ts";
-import { organizationHandlers } from "./organizations/handlers.ts";
-import { roleAssignments, roles } from "./roles/collections.ts";
-import { roleHandlers } from "./roles/handlers.ts";
-import { serviceIdentities } from "./service-identities/collections.ts";
-import { serviceHandlers } from "./service-identities/handlers.ts";
-import { users } from "./users/collections.ts";
-import { userHandlers } from "./users/handlers.ts";
+import { adminHandlers } from "./admins.ts";
+import { certificateHandlers } from "./certificates.ts";
+import {
+  admins,
+  bootstrapMarks,
+  devices,
+  emergencies,
+  enrollmentTokens,
+  groups,
+  memberships,
+  mfaFactors,
+  roleAssignments,
+  roles,
+  serviceIdentities,
+  users,
+} from "./collections.ts";
+import { deviceHandlers } from "./devices.ts";
+import { emergencyActs, emergencyHandlers } from "./emergency.ts";
+import { enrollmentHandlers } from "./enrollment.ts";
+import { groupHandlers } from "./groups.ts";
+import { organizationHandlers } from "./organizations.ts";
+import { roleHandlers } from "./roles.ts";
+import { serviceHandlers } from "./service-identities.ts";
+import { userHandlers } from "./users.ts";
 
 export const peopleHandlers = {
   ...enrollmentHandlers,

@@ -1,5 +1,5 @@
 import type { GatewayUnit, GroundServices } from "../ground/index.ts";
-import type { LastUse } from "./identities/last-use.ts";
+import type { LastUse } from "./last-use.ts";
 
 /** What identities were let into on the floors above, and how that ends with what gave it. Handed in by the composition. */
 export interface IdentityAdmissions {

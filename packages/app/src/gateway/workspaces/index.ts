@@ -1,23 +1,21 @@
-export { admitCaller } from "./admissions/admit-caller.ts";
-export { admissions } from "./admissions/collections.ts";
-export { identityAdmissions } from "./admissions/identity-admissions.ts";
-export { requireAllowedByPolicy } from "./admissions/policy.ts";
-export { type Policy, policies } from "./policies/collections.ts";
-export { type PolicyGate, policyGate } from "./policies/gate.ts";
-export { requireCompiles } from "./policies/require-compiles.ts";
-export { requireRouteAllowed } from "./policies/require-route-allowed.ts";
+export { admitCaller, identityAdmissions, requireAllowedByPolicy } from "./admissions.ts";
+export {
+  admissions,
+  invitations,
+  joinRequests,
+  type Participation,
+  type Policy,
+  participationId,
+  participations,
+  policies,
+  workspaces,
+} from "./collections.ts";
+export { requireCompiles, requireRouteAllowed } from "./policies.ts";
+export { type PolicyGate, policyGate } from "./policy-gate.ts";
 export type { WorkspaceReplication } from "./replication.ts";
 export { workspacesCollections, workspacesHandlers } from "./resources.ts";
 export type { WorkspaceServices } from "./services.ts";
 export type { BundleContent } from "./workspaces/bundle-content.ts";
-export {
-  invitations,
-  joinRequests,
-  type Participation,
-  participationId,
-  participations,
-  workspaces,
-} from "./workspaces/collections.ts";
 export { makeWorkspace, type NewWorkspace } from "./workspaces/create.ts";
 export { dekRing } from "./workspaces/dek-ring.ts";
 export { dekUseId, dekUseRecords, dekUses } from "./workspaces/dek-uses.ts";

@@ -1,8 +1,8 @@
 import type { Principal } from "@seneschal/contract";
 import type { Invitation, Replica, Share, ShareInput, Workspace } from "@seneschal/core/keys";
 import type { Call, GatewayUnit, PublicKeys, Reader, SignedRequest } from "../ground/index.ts";
+import type { Participation } from "./collections.ts";
 import type { BundleContent } from "./workspaces/bundle-content.ts";
-import type { Participation } from "./workspaces/collections.ts";
 import type { DeletionConsent } from "./workspaces/deletion-consents.ts";
 
 /**

@@ -1,10 +1,8 @@
 import type { AnyCollection } from "../ground/index.ts";
-import { admissions } from "./admissions/collections.ts";
-import { admissionHandlers } from "./admissions/handlers.ts";
-import { joinRequestHandlers } from "./join-requests/handlers.ts";
-import { policies } from "./policies/collections.ts";
-import { policyHandlers } from "./policies/handlers.ts";
-import { invitations, joinRequests, participations, workspaces } from "./workspaces/collections.ts";
+import { admissionHandlers } from "./admissions.ts";
+import { admissions, invitations, joinRequests, participations, policies, workspaces } from "./collections.ts";
+import { joinRequestHandlers } from "./join-requests.ts";
+import { policyHandlers } from "./policies.ts";
 import { dekUseRecords } from "./workspaces/dek-uses.ts";
 import { deletionConsents } from "./workspaces/deletion-consents.ts";
 import { workspaceHandlers } from "./workspaces/handlers.ts";

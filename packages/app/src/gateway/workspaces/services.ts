@@ -1,5 +1,5 @@
 import type { CustodyServices } from "../custody/index.ts";
-import type { PolicyGate } from "./policies/gate.ts";
+import type { PolicyGate } from "./policy-gate.ts";
 import type { WorkspaceReplication } from "./replication.ts";
 import type { DekRing } from "./workspaces/dek-ring.ts";
 import type { DekUses } from "./workspaces/dek-uses.ts";

@@ -74,8 +74,7 @@ import {
   rotationPolicies,
   workspaces,
 } from "../../workspaces/index.ts";
-import { reportSeals } from "../compliance/collections.ts";
-import { backups } from "./collections.ts";
+import { backups, reportSeals } from "../collections.ts";
 
 /** How the documents of a collection that belong to an organisation are found. */
 type Where =

@@ -6,8 +6,8 @@ import { isCoded } from "@seneschal/kernel";
 import { base64, type Call, currentCrk, lostRace, organizations, type Reader, signedBody, utf8 } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { workspaces } from "../../workspaces/index.ts";
+import { backups } from "../collections.ts";
 import { type BackupHead, openBackup, readBackupFile, writeBackupFile } from "./backup-file.ts";
-import { backups } from "./collections.ts";
 import { gather, readPayload, stage } from "./payload.ts";
 
 type Routes = Pick<GatewayContract, "createBackup" | "listBackups" | "getBackup" | "restoreBackup">;

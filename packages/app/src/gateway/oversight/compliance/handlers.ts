@@ -4,7 +4,7 @@ import { invalidField, notFound, type ReportType, reportFacts, reportPeriod } fr
 import { type Call, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { lengthOf } from "../audit-views/query.ts";
-import { type ReportSeal, reportSeals } from "./collections.ts";
+import { type ReportSeal, reportSeals } from "../collections.ts";
 import { accessReview, subjectAccess, summary } from "./figures.ts";
 import type { GrowingObject } from "./growing.ts";
 import { reportBytes } from "./report.ts";

@@ -4,7 +4,7 @@ import { escapeHtml } from "../../../platform/index.ts";
 import { base64, type Call, utf8 } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { chunks } from "../audit-views/export.ts";
-import { type ReportSeal, reportSeals } from "./collections.ts";
+import { type ReportSeal, reportSeals } from "../collections.ts";
 import { csvRow, csvText } from "./csv-text.ts";
 import type { GrowingObject } from "./growing.ts";
 import { htmlText } from "./html-text.ts";

@@ -1,10 +1,8 @@
 import { countedSizes, type PartnerUse, requireWithinBudgets } from "@seneschal/core/keys";
 import { keyText } from "../../../platform/index.ts";
 import type { Reader } from "../../ground/index.ts";
-import { messages } from "../messages/collections.ts";
-import { replicas } from "../replication/collections.ts";
+import { messages, replicas, type StoredFederation } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import type { StoredFederation } from "./collections.ts";
 
 type Budgeted = Pick<StoredFederation, "id" | "org_id" | "partner_org_id">;
 

@@ -1,6 +1,6 @@
 import { parseCertificates, type SubjectAltName } from "@seneschal/crypto/x509";
 import type { PublicKeys, Reader } from "../../ground/index.ts";
-import type { StoredFederation } from "./collections.ts";
+import type { StoredFederation } from "../collections.ts";
 import { findFederation } from "./find.ts";
 
 /** The public keys that an organisation's federation certificate vouches for, 32 bytes each. */

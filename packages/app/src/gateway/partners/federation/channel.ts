@@ -6,7 +6,7 @@ import { isCoded } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
 import type * as z from "zod";
 import type { GatewayMetrics, Reader } from "../../ground/index.ts";
-import { federationIdentities, type StoredFederation } from "./collections.ts";
+import { federationIdentities, type StoredFederation } from "../collections.ts";
 import { federationKey } from "./key.ts";
 
 /** A call to a partner's gateway: one of the contract's routes. */

@@ -2,8 +2,8 @@ import { gatewayContract } from "@seneschal/contract/gateway";
 import { stepFederation, timestamp } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import { type Call, systemCall } from "../../ground/index.ts";
+import { federations, type StoredFederation } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { federations, type StoredFederation } from "./collections.ts";
 import { noteHeard } from "./find.ts";
 import type { PartnerStatus } from "./partner-states.ts";
 

@@ -2,11 +2,18 @@ import { invitationStatus, participates, stepFederation, stepInvitation, stepWor
 import { certificates, every, type GatewayUnit } from "../../ground/index.ts";
 import { revokeCertificate } from "../../people/index.ts";
 import { invitations, saveWorkspace, workspaces } from "../../workspaces/index.ts";
-import { replicaId, replicas, shareId, shares } from "../replication/collections.ts";
+import {
+  federations,
+  logWitnesses,
+  replicaId,
+  replicas,
+  type StoredFederation,
+  shareId,
+  shares,
+  witnessedLogs,
+} from "../collections.ts";
 import { endReplica } from "../replication/end-replica.ts";
 import type { PartnerServices } from "../services.ts";
-import { logWitnesses, witnessedLogs } from "../witnesses/collections.ts";
-import { federations, type StoredFederation } from "./collections.ts";
 
 /**
  * Ends a federation for good: the partner's next call is refused, it leaves every workspace of the organisation, and their

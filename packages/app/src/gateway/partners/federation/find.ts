@@ -1,7 +1,7 @@
 import { notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { keyText } from "../../../platform/index.ts";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
-import { federations, type StoredFederation } from "./collections.ts";
+import { federations, type StoredFederation } from "../collections.ts";
 
 /** The federation of an organisation with a partner: the one that is not revoked, else the newest of those that were. */
 export async function findFederation(read: Reader, partner: string, org: string): Promise<StoredFederation | undefined> {

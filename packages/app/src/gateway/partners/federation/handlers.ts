@@ -11,13 +11,13 @@ import {
   type SignatureParams,
   signedBody,
 } from "../../ground/index.ts";
+import { federationIdentities, federations, type StoredFederation } from "../collections.ts";
 import { standingOf } from "../replication/followers.ts";
 import { offerWaiting } from "../replication/offer.ts";
 import type { PartnerServices } from "../services.ts";
-import { witnessesOf } from "../witnesses/view.ts";
+import { witnessesOf } from "../witnesses.ts";
 import { useOf } from "./budgets.ts";
 import { checkPartner, type PartnerHealth } from "./check-health.ts";
-import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
 import { endFederation } from "./end.ts";
 import { findFederation, requireFederation } from "./find.ts";
 import { ensureIdentity } from "./identity.ts";

@@ -1,5 +1,5 @@
 import type { GroundServices } from "../../ground/index.ts";
-import { federations } from "./collections.ts";
+import { federations } from "../collections.ts";
 
 /** See {@link GroundServices.hostOf}. */
 export const hostOf: GroundServices["hostOf"] = async (read, { id, org, type }) =>

@@ -10,9 +10,9 @@ import {
   requestPem,
 } from "@seneschal/crypto/x509";
 import { bytes, currentCrk, type GatewayUnit, kekName } from "../../ground/index.ts";
+import { type FederationIdentity, federationIdentities } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 import { type CertifiedKeys, certifiedKeys, keysName } from "./certified-keys.ts";
-import { type FederationIdentity, federationIdentities } from "./collections.ts";
 import { keyBinding } from "./key.ts";
 
 /** A certificate that ends sooner is replaced when the organisation asks again. */

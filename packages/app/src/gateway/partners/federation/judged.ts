@@ -1,7 +1,7 @@
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Call } from "../../ground/index.ts";
+import type { StoredFederation } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import type { StoredFederation } from "./collections.ts";
 import { federationOfCaller } from "./find.ts";
 import type { RefusedOf } from "./refusals.ts";
 

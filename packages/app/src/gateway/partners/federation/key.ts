@@ -1,7 +1,7 @@
 import { encodePem } from "@seneschal/crypto/x509";
 import type { Vault } from "@seneschal/kernel/ports";
 import { kekName, utf8 } from "../../ground/index.ts";
-import type { FederationIdentity } from "./collections.ts";
+import type { FederationIdentity } from "../collections.ts";
 
 /** What a sealed federation key is bound to. */
 export function keyBinding(org: string): Uint8Array {

@@ -1,7 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import type { JsonObject } from "@seneschal/kernel";
 import { type Call, type GatewayMetrics, type GatewayUnit, systemCall } from "../../ground/index.ts";
-import type { StoredFederation } from "./collections.ts";
+import type { StoredFederation } from "../collections.ts";
 
 /** What of a partner was refused. */
 export type RefusedOf =

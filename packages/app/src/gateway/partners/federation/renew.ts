@@ -3,8 +3,8 @@ import { refusal, stepFederation } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import type { Call, GatewayUnit } from "../../ground/index.ts";
 import { revokeCertificate } from "../../people/index.ts";
+import { federations, type StoredFederation } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { federations, type StoredFederation } from "./collections.ts";
 import { certificatesOf, pemBase64 } from "./pem.ts";
 import { signForPartner } from "./sign-for-partner.ts";
 

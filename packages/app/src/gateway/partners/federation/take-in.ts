@@ -1,9 +1,9 @@
 import { refusal, stepFederation, timestamp } from "@seneschal/core/keys";
 import { parseRequest, samePublicKey, verifyChain } from "@seneschal/crypto/x509";
 import type { GatewayUnit } from "../../ground/index.ts";
+import { federationIdentities, federations, type StoredFederation } from "../collections.ts";
 import { hurryDispatches } from "../replication/queue-dispatch.ts";
 import type { PartnerServices } from "../services.ts";
-import { federationIdentities, federations, type StoredFederation } from "./collections.ts";
 import { bundlePem, certificatesOf } from "./pem.ts";
 import { organizationOf, pinnedIssuer } from "./pinned-bundle.ts";
 

@@ -1,5 +1,5 @@
 import { timestamp } from "@seneschal/core/keys";
-import type { StoredFederation } from "./collections.ts";
+import type { StoredFederation } from "../collections.ts";
 import { certificatesOf, pemBase64 } from "./pem.ts";
 
 /** A federation as callers see it: the certificate that we signed for the partner, ready to be handed over. */

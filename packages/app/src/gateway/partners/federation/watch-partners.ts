@@ -1,7 +1,7 @@
 import { every } from "../../ground/index.ts";
+import { federations, type StoredFederation } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 import { checkPartner } from "./check-health.ts";
-import { federations, type StoredFederation } from "./collections.ts";
 
 const AT_ONCE = 8;
 

@@ -1,7 +1,7 @@
 import { type Share, type ShareInput, stepShare, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
+import { shareId, shares } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { shareId, shares } from "./collections.ts";
 import { sendDispatch } from "./queue-dispatch.ts";
 
 /** The share through which an organisation on another instance takes part; `undefined` for one that lives here. */

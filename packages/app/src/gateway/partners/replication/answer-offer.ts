@@ -11,9 +11,9 @@ import {
 import type { Call, GatewayUnit, SignedRequest } from "../../ground/index.ts";
 import { groups } from "../../people/index.ts";
 import { admitCaller, checkWorkspaceSignature, invitations } from "../../workspaces/index.ts";
+import { receivedId, replicaId, replicas } from "../collections.ts";
 import { federationOf } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
-import { receivedId, replicaId, replicas } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 import { queueDispatch } from "./queue-dispatch.ts";
 

@@ -12,11 +12,10 @@ import {
   storedWorkspace,
   workspaces,
 } from "../../workspaces/index.ts";
+import { federations, replicaId, replicas, type StoredFederation } from "../collections.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
-import { federations, type StoredFederation } from "../federation/collections.ts";
 import { pinnedIssuer } from "../federation/pinned-bundle.ts";
 import type { PartnerServices } from "../services.ts";
-import { replicaId, replicas } from "./collections.ts";
 import { takePolicies } from "./take-policies.ts";
 
 type SharedState = Extract<PeerState, { stage: "shared" }>;

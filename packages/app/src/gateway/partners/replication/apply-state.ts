@@ -2,11 +2,10 @@ import type { PeerState } from "@seneschal/contract/gateway";
 import { judgePush, type Replica, receiveOffer, refusal, repeatOffer } from "@seneschal/core/keys";
 import { type GatewayUnit, isLocal } from "../../ground/index.ts";
 import { invitations, workspaces } from "../../workspaces/index.ts";
+import { replicaId, replicas, type StoredFederation } from "../collections.ts";
 import { requireRoomForOffer } from "../federation/budgets.ts";
-import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
 import { applySharedWorkspace } from "./apply-shared-workspace.ts";
-import { replicaId, replicas } from "./collections.ts";
 import { endReplica } from "./end-replica.ts";
 import { requirePoliciesCompile } from "./take-policies.ts";
 

@@ -10,10 +10,9 @@ import {
   replicatedWorkspace,
   stateHash,
 } from "../../workspaces/index.ts";
+import { replicaId, replicas, type StoredFederation } from "../collections.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
-import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { replicaId, replicas } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 import { queueDispatch } from "./queue-dispatch.ts";
 

@@ -1,10 +1,9 @@
 import { retryDelay, timestamp } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import { systemCall } from "../../ground/index.ts";
-import { federations, type StoredFederation } from "../federation/collections.ts";
+import { type Dispatch, dispatches, federations, type StoredFederation } from "../collections.ts";
 import { openLanes } from "../federation/lanes.ts";
 import type { PartnerServices } from "../services.ts";
-import { type Dispatch, dispatches } from "./collections.ts";
 import type { Delivery, Send } from "./delivery.ts";
 import { giveUpAnswer, sendAnswer } from "./send-answer.ts";
 import { sendConsent } from "./send-consent.ts";

@@ -1,7 +1,6 @@
+import type { Dispatch, StoredFederation } from "../collections.ts";
 import { type PeerAnswer, refusesForGood } from "../federation/channel.ts";
-import type { StoredFederation } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
-import type { Dispatch } from "./collections.ts";
 
 /** What a try came to. `refused`: the partner said no for good, with this code. */
 export type Delivery =

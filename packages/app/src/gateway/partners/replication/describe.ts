@@ -2,8 +2,8 @@ import type { PeerState } from "@seneschal/contract/gateway";
 import { offerOf, type Share } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { invitations, replicatedPolicies, replicatedWorkspace, sealKeys, workspaces } from "../../workspaces/index.ts";
+import { federations } from "../collections.ts";
 import { keysOfPartner } from "../federation/certified-keys.ts";
-import { federations } from "../federation/collections.ts";
 import type { PartnerServices } from "../services.ts";
 
 /**

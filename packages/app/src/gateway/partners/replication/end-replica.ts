@@ -12,8 +12,8 @@ import {
   policies,
   workspaces,
 } from "../../workspaces/index.ts";
+import { dispatches, dispatchId, receivedId, replicaId, replicas } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { dispatches, dispatchId, receivedId, replicaId, replicas } from "./collections.ts";
 import { dropPolicies } from "./take-policies.ts";
 
 /**

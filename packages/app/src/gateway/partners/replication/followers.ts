@@ -1,8 +1,7 @@
 import { isSettled, type Workspace } from "@seneschal/core/keys";
 import { replicatedWorkspace, stateHash } from "../../workspaces/index.ts";
-import type { StoredFederation } from "../federation/collections.ts";
+import { dispatches, dispatchId, replicaId, replicas, type StoredFederation, shares } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { dispatches, dispatchId, replicaId, replicas, shares } from "./collections.ts";
 
 type Needs = Pick<PartnerServices, "read" | "crypto">;
 

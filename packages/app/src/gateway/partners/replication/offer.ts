@@ -1,11 +1,10 @@
 import { type Invitation, invitationStatus, limits, offerShare, refusal, type Workspace } from "@seneschal/core/keys";
 import { every, type GatewayUnit, isLocal } from "../../ground/index.ts";
 import { invitations, workspaces } from "../../workspaces/index.ts";
-import type { StoredFederation } from "../federation/collections.ts";
+import { type StoredFederation, shareId, shares } from "../collections.ts";
 import { findFederation } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
 import { stepAndTell } from "./announce.ts";
-import { shareId, shares } from "./collections.ts";
 import { sendDispatch } from "./queue-dispatch.ts";
 
 /**

@@ -3,12 +3,11 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound, refusal, type Share, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { invitations, saveWorkspace, workspaces } from "../../workspaces/index.ts";
-import type { StoredFederation } from "../federation/collections.ts";
+import { type StoredFederation, shareId, shares } from "../collections.ts";
 import { federationOfCaller, noteHeard } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";
 import type { PartnerServices } from "../services.ts";
 import { applyState, checkState } from "./apply-state.ts";
-import { shareId, shares } from "./collections.ts";
 import { takeConsent } from "./consent-to-deletion.ts";
 import { describeShare } from "./describe.ts";
 

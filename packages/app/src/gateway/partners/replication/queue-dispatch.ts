@@ -1,7 +1,7 @@
 import { timestamp } from "@seneschal/core/keys";
 import { every, type GatewayUnit } from "../../ground/index.ts";
+import { type Dispatch, dispatches, dispatchId } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { type Dispatch, dispatches, dispatchId } from "./collections.ts";
 import { deliverDispatch } from "./deliver-dispatch.ts";
 
 type What = Pick<Dispatch, "kind" | "org_id" | "federation_id" | "workspace_id">;

@@ -1,6 +1,6 @@
 import { refusal, type Workspace } from "@seneschal/core/keys";
 import type { Participation } from "../../workspaces/index.ts";
-import { federations } from "../federation/collections.ts";
+import { federations } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 
 /**

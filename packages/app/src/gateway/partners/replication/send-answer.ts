@@ -3,10 +3,10 @@ import { type Replica, stepInvitation } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import { systemCall } from "../../ground/index.ts";
 import { invitations } from "../../workspaces/index.ts";
+import { receivedId, replicaId, replicas } from "../collections.ts";
 import { federationOf } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
 import { applyState, checkState } from "./apply-state.ts";
-import { receivedId, replicaId, replicas } from "./collections.ts";
 import { refusedOrLater, type Send } from "./delivery.ts";
 import { endReplica } from "./end-replica.ts";
 

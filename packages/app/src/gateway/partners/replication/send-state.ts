@@ -2,9 +2,8 @@ import { gatewayContract, type PeerState } from "@seneschal/contract/gateway";
 import { confirmShare, forgetFollower, isSettled, type Told } from "@seneschal/core/keys";
 import { type Call, systemCall } from "../../ground/index.ts";
 import { stateHash } from "../../workspaces/index.ts";
-import type { StoredFederation } from "../federation/collections.ts";
+import { type StoredFederation, shareId, shares } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { shareId, shares } from "./collections.ts";
 import type { Delivery, Send } from "./delivery.ts";
 import { describeShare } from "./describe.ts";
 

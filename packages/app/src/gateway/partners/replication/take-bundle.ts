@@ -1,10 +1,10 @@
 import { offerOf, type Replica, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { type BundleContent, workspaces } from "../../workspaces/index.ts";
+import { replicaId, replicas } from "../collections.ts";
 import { findFederation } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
 import { applySharedWorkspace } from "./apply-shared-workspace.ts";
-import { replicaId, replicas } from "./collections.ts";
 
 /**
  * Takes over a workspace of a federated partner from a bundle that was carried here and checked: the import is the acceptance. A later

@@ -3,7 +3,7 @@ import { followPolicies, type PolicyVersion, type Replica, refusal, retirePolici
 import { isCoded } from "@seneschal/kernel";
 import type { GatewayUnit, Reader } from "../../ground/index.ts";
 import { policies, requireCompiles } from "../../workspaces/index.ts";
-import type { StoredFederation } from "../federation/collections.ts";
+import type { StoredFederation } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 
 /** Where a policy of another instance stands here. Its owner chose the id: it is one within the workspace only. */

@@ -1,9 +1,9 @@
 import type { WorkspaceReplication } from "../../workspaces/index.ts";
+import { replicaId, replicas } from "../collections.ts";
 import { federatedKeys } from "../federation/certified-keys.ts";
 import type { PartnerServices } from "../services.ts";
 import { announce, shareOf, stepAndTell } from "./announce.ts";
 import { acceptOffer, declineOffer, hasOffer } from "./answer-offer.ts";
-import { replicaId, replicas } from "./collections.ts";
 import { consenting, consentToDeletion } from "./consent-to-deletion.ts";
 import { followed } from "./followers.ts";
 import { handOver } from "./hand-over.ts";

@@ -2,7 +2,7 @@ import type { Principal } from "@seneschal/contract";
 import { type AccessFacts, admissionCounts, participates, refusal, type Workspace, workspaceStatus } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
 import { isMember } from "../../people/index.ts";
-import { activeAdmission } from "../admissions/collections.ts";
+import { activeAdmission } from "../collections.ts";
 
 /** What the access decision needs to know of a caller and a workspace, but for the operation and its policies. */
 export type Standing = Omit<AccessFacts, "operation" | "policies">;

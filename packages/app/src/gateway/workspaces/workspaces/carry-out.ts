@@ -1,8 +1,7 @@
 import { type Admission, revokeAdmission, stepInvitation, type Workspace, type WorkspaceEffect } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
-import { admissions } from "../admissions/collections.ts";
+import { admissions, invitations, type Participation, participationId, participations, workspaces } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { invitations, type Participation, participationId, participations, workspaces } from "./collections.ts";
 import { dekUseId, dekUseRecords } from "./dek-uses.ts";
 import { consentId, deletionConsents } from "./deletion-consents.ts";
 import { rotationPolicies } from "./rotation-policies.ts";

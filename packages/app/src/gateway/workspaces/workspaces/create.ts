@@ -2,10 +2,9 @@ import { admit, createWorkspace, invalidField, invite, type Workspace } from "@s
 import { checkArgument } from "@seneschal/kernel";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { groups, identityTypeOf } from "../../people/index.ts";
-import { admissions } from "../admissions/collections.ts";
+import { admissions, invitations, workspaces } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { carryOut } from "./carry-out.ts";
-import { invitations, workspaces } from "./collections.ts";
 
 export type NewWorkspace = Pick<Workspace, "name" | "classification" | "mode" | "purpose" | "crk_protected"> & {
   readonly group_id: string | null;

@@ -1,7 +1,7 @@
 import { canonicalJson } from "@seneschal/crypto";
 import type { Random, Vault } from "@seneschal/kernel/ports";
 import { kekName, type OrganizationKeys, utf8 } from "../../ground/index.ts";
-import type { Participation } from "./collections.ts";
+import type { Participation } from "../collections.ts";
 
 /** Makes, wraps and unwraps the keys of workspaces. A wrapped key is bound to its workspace, organisation and version. */
 export interface DekRing {

@@ -1,8 +1,8 @@
 import type { Principal } from "@seneschal/contract";
 import { accessBasis, notFound, participates, refusal, type Workspace } from "@seneschal/core/keys";
 import type { Reader } from "../../ground/index.ts";
+import { participationId, participations, workspaces } from "../collections.ts";
 import { standing } from "./access.ts";
-import { participationId, participations, workspaces } from "./collections.ts";
 import { seesAll } from "./list.ts";
 
 /**

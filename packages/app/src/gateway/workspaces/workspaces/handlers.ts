@@ -20,14 +20,20 @@ import {
 } from "@seneschal/core/keys";
 import { type EntityReading, type GatewayUnit, ownOrganization, signedBody, signedRequest } from "../../ground/index.ts";
 import { groups, identityTypeOf, requireRoom } from "../../people/index.ts";
-import { admitCaller } from "../admissions/admit-caller.ts";
-import { activeAdmission, admissions } from "../admissions/collections.ts";
-import { requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions/policy.ts";
+import { admitCaller, requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions.ts";
+import {
+  activeAdmission,
+  admissions,
+  invitations,
+  joinRequests,
+  participationId,
+  participations,
+  workspaces,
+} from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { boundGroup, standing } from "./access.ts";
 import type { BundleContent } from "./bundle-content.ts";
 import { carryOut } from "./carry-out.ts";
-import { invitations, joinRequests, participationId, participations, workspaces } from "./collections.ts";
 import { makeWorkspace } from "./create.ts";
 import { findOwnWorkspace, findVisibleWorkspace, findWorkspace } from "./find.ts";
 import { listWorkspaces, seesAll } from "./list.ts";

@@ -3,9 +3,8 @@ import type { Workspace } from "@seneschal/core/keys";
 import { accessBasis } from "@seneschal/core/keys";
 import type { PageOf, PageRequest, Reader } from "../../ground/index.ts";
 import { memberships, permissionsOf } from "../../people/index.ts";
-import { admissions } from "../admissions/collections.ts";
+import { admissions, type Participation, participations, workspaces } from "../collections.ts";
 import { standing } from "./access.ts";
-import { type Participation, participations, workspaces } from "./collections.ts";
 
 /** Whether a caller sees every workspace of its organisation, or only those that it is let into. */
 export async function seesAll(read: Reader, principal: Principal): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { type Invitation, invitationStatus } from "@seneschal/core/keys";
+import { workspaces } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { workspaces } from "./collections.ts";
 
 /** An invitation as the invited organisation sees it: whose workspace it is to, and its name while that is known. */
 export async function receivedInvitation({ read, replication }: WorkspaceServices, invitation: Invitation, now: number) {

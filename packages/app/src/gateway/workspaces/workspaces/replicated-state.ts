@@ -8,7 +8,7 @@ import { canonicalJson } from "@seneschal/crypto";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import * as z from "zod";
 import { type GatewayUnit, utf8 } from "../../ground/index.ts";
-import { policies } from "../policies/collections.ts";
+import { policies } from "../collections.ts";
 
 /** The part of a workspace that travels between instances: what the contract lets partners read of it, however much else is stored. */
 export function replicatedWorkspace(workspace: Workspace): ReplicatedWorkspace {

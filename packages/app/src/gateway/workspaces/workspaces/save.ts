@@ -1,8 +1,8 @@
 import type { Step, Workspace, WorkspaceEffect } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
+import { workspaces } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { carryOut } from "./carry-out.ts";
-import { workspaces } from "./collections.ts";
 
 /** Writes the step of a workspace, carries out its effects, and tells the instances of partners. */
 export async function saveWorkspace(

@@ -5,8 +5,8 @@ import { canonicalJson } from "@seneschal/crypto";
 import { hpkeOpen, hpkeSeal } from "@seneschal/crypto/hpke";
 import { isCoded } from "@seneschal/kernel";
 import { base64, bytes, type GatewayUnit, utf8 } from "../../ground/index.ts";
+import { participationId, participations } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { participationId, participations } from "./collections.ts";
 
 const INFO = utf8("seneschal/workspace-export/v1");
 

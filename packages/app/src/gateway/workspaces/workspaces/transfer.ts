@@ -1,10 +1,9 @@
 import { refusal, timestamp, type Workspace } from "@seneschal/core/keys";
 import { base64, type GatewayUnit, isLocal } from "../../ground/index.ts";
-import { policies } from "../policies/collections.ts";
+import { participationId, participations, policies, workspaces } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { bundleBytes, bundleChecksum, checkBundle, openDeks } from "./bundle.ts";
 import type { BundleContent } from "./bundle-content.ts";
-import { participationId, participations, workspaces } from "./collections.ts";
 import { replicatedPolicies, replicatedWorkspace, storedWorkspace } from "./replicated-state.ts";
 import { type Recipient, sealKeys } from "./sealed-keys.ts";
 

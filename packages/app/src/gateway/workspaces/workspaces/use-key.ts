@@ -2,9 +2,9 @@ import { decideAccess, type KeysCode, type KeysError, limits, notFound, refusal 
 import { bindRecord, openRecord, type RecordBinding, recordKeyVersion, sealRecord } from "@seneschal/crypto";
 import { checkArgument, isCoded, type JsonObject } from "@seneschal/kernel";
 import { base64, bytes, type Call, markRecorded } from "../../ground/index.ts";
+import { participationId, participations, workspaces } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
 import { standing } from "./access.ts";
-import { participationId, participations, workspaces } from "./collections.ts";
 
 const DOMAIN = "seneschal/workspace-data/v1";
 

@@ -1,0 +1,346 @@
+import { connectVault, type VaultAnswer, type VaultConnection } from "@seneschal/adapters/vault";
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { invalidField, notFound, refusal, requireAddress, timestamp } from "@seneschal/core/keys";
+import { parseCertificates } from "@seneschal/crypto/x509";
+import { isCoded } from "@seneschal/kernel";
+import { type Call, every, kekName, type Reader, utf8 } from "../ground/index.ts";
+import { findWorkspace, type Policy, policies } from "../workspaces/index.ts";
+import { type EdgeNode, type EdgeStatus, edgeSyncs, edges, neverSynced } from "./collections.ts";
+import type { PartnerServices } from "./services.ts";
+
+const aad = (org: string, id: string): Uint8Array => utf8(`seneschal/edge-token/v1\0${org}\0${id}`);
+
+/** The token of an edge node, sealed by our vault and bound to the node. The organisation's vault key must exist. */
+function sealToken({ vault }: PartnerServices, org: string, id: string, token: string): Promise<string> {
+  return vault.encrypt(kekName(org), utf8(token), aad(org, id));
+}
+
+/** Throws `VALIDATION_ERROR` unless an edge node may be there. */
+function requireEdgeTarget({ targets, config }: PartnerServices, address: string): void {
+  const url = new URL(address);
+  const protocols = config.edges.allow_http ? ["https:", "http:"] : ["https:"];
+  requireAddress(url, { field: "vault_address", protocols, path: false, guarded: targets.edges.refusal(url) });
+}
+
+/** Lends a connection to an edge node's vault for one piece of work. Throws `EDGE_UNREACHABLE` when its address is not allowed any more. */
+async function withEdge<R>(
+  services: PartnerServices,
+  edge: EdgeNode,
+  work: (connection: VaultConnection) => Promise<R>,
+  /** Milliseconds for all of it; a single request has the probe's time. */
+  limit: number = services.config.edges.probe_timeout,
+): Promise<R> {
+  const { vault, targets, config } = services;
+  if (targets.edges.refusal(new URL(edge.vault_address)) !== undefined) {
+    throw refusal("EDGE_UNREACHABLE", "the edge node's address is not allowed");
+  }
+  const token = await vault.decrypt(kekName(edge.org_id), edge.sealed_token, aad(edge.org_id, edge.id));
+  const connection = connectVault({
+    address: edge.vault_address,
+    auth: { kind: "token", token: Buffer.from(token).toString("utf8") },
+    ...(edge.vault_ca_cert === null ? {} : { ca: edge.vault_ca_cert }),
+    timeout: config.edges.probe_timeout,
+    lookup: targets.edges.lookup,
+    now: Date.now,
+  });
+  token.fill(0);
+  try {
+    return await deadline(work(connection), limit);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Also a host that sends a byte now and then is over in time. */
+function deadline<R>(work: Promise<R>, ms: number): Promise<R> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(refusal("EDGE_UNREACHABLE", "the edge node does not answer in time")), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** How an edge node's vault was found. */
+interface EdgeHealth {
+  readonly healthy: boolean;
+  readonly status: EdgeStatus;
+  readonly last_checked: string;
+  readonly vault_sealed: boolean;
+  readonly ha_enabled: boolean;
+  readonly ha_mode: string;
+  readonly cluster_nodes: number;
+  readonly version: string;
+  readonly latency_ms: number;
+  readonly error_message: string;
+}
+
+/** Sealed, standby and uninitialised servers answer 200 like the others: what they are stands in the body. */
+const HEALTH = "sys/health?standbyok=true&perfstandbyok=true&sealedcode=200&uninitcode=200";
+
+/** Asks an edge node's vault how it is. Its failures are part of the answer. */
+async function probeEdge(services: PartnerServices, edge: EdgeNode, now: number): Promise<EdgeHealth> {
+  const started = process.hrtime.bigint();
+  const latency = (): number => Math.round(Number(process.hrtime.bigint() - started) / 1e6);
+  const base = {
+    last_checked: timestamp(now),
+    ha_enabled: false,
+    ha_mode: "",
+    cluster_nodes: 0,
+    version: "",
+    vault_sealed: false,
+  };
+  try {
+    return await withEdge(services, edge, async (connection) => {
+      const answer = objectOf(await connection.call("GET", HEALTH));
+      if (typeof answer?.["sealed"] !== "boolean") {
+        const error_message = "what answers is no vault";
+        return { ...base, healthy: false, status: "unhealthy", latency_ms: latency(), error_message };
+      }
+      const latency_ms = latency();
+      const sealed = answer["sealed"];
+      const initialized = answer["initialized"] === true;
+      const leader = sealed ? undefined : objectOf(await connection.call("GET", "sys/leader"));
+      const ha_enabled = leader?.["ha_enabled"] === true;
+      const members = ha_enabled ? objectOf(await connection.call("GET", "sys/ha-status")) : undefined;
+      const nodes = members?.["nodes"] ?? (members?.["data"] as { readonly nodes?: unknown } | undefined)?.nodes;
+      const healthy = !sealed && initialized;
+      return {
+        ...base,
+        healthy,
+        status: sealed ? "sealed" : healthy ? "healthy" : "unhealthy",
+        vault_sealed: sealed,
+        ha_enabled,
+        ha_mode: ha_enabled ? (answer["standby"] === true ? "standby" : "active") : "",
+        cluster_nodes: Array.isArray(nodes) ? nodes.length : 1,
+        version: typeof answer["version"] === "string" ? answer["version"] : "",
+        latency_ms,
+        error_message: healthy ? "" : sealed ? "the vault is sealed" : "the vault is not initialized",
+      };
+    });
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+    return {
+      ...base,
+      healthy: false,
+      status: "disconnected",
+      latency_ms: latency(),
+      error_message: "the edge node does not answer",
+    };
+  }
+}
+
+function objectOf({ status, raw }: VaultAnswer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(raw.toString("utf8"));
+    const usable = typeof value === "object" && value !== null && (status < 300 || "sealed" in value);
+    return usable ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** For a whole push, however many secrets it has. */
+const PUSH_MS = 60_000;
+
+/** A secret for the edge vault's key-value engine. */
+interface Pushed {
+  /** Below `seneschal/`. */
+  readonly path: string;
+  readonly data: object;
+}
+
+/**
+ * Writes secrets into an edge node's vault and counts what came of it. Throws `EDGE_UNREACHABLE` when it was not done; what was
+ * written before the failure stays, and pushing again writes it again.
+ */
+async function pushToEdge(
+  services: PartnerServices,
+  call: Call,
+  edge: EdgeNode,
+  kind: "policies" | "keys",
+  secrets: readonly Pushed[],
+): Promise<void> {
+  let written = 0;
+  const failure = await withEdge(
+    services,
+    edge,
+    async (connection) => {
+      for (const { path, data } of secrets) {
+        const answer = await connection.call("POST", `${services.config.edges.kv_mount}/data/seneschal/${path}`, { data });
+        if (answer.status >= 300) return `the edge node's vault refused with status ${answer.status}`;
+        written += 1;
+      }
+      return undefined;
+    },
+    PUSH_MS,
+  ).catch((error: unknown) => {
+    if (isCoded(error, "vault_unavailable") || isCoded(error, "EDGE_UNREACHABLE")) return "the edge node does not answer";
+    throw error;
+  });
+  await services.transact(call, async (unit) => {
+    const at = timestamp(call.now);
+    const before = (await unit.get(edgeSyncs, edge.id)) ?? neverSynced;
+    const current = await unit.get(edges, edge.id);
+    if (current !== undefined) {
+      const counted = { ...before, [`${kind}_synced`]: before[`${kind}_synced`] + written };
+      const next =
+        failure === undefined
+          ? { ...counted, last_synced_at: at }
+          : { ...counted, error_count: before.error_count + 1, last_error: failure };
+      unit.put(edgeSyncs, edge.id, next);
+      if (failure === undefined) unit.put(edges, edge.id, { ...current, last_heartbeat: at });
+    }
+    unit.record({
+      type: kind === "policies" ? "edge.sync.policies" : "edge.sync.keys",
+      result: failure === undefined ? "success" : "error",
+      metadata: { edge_id: edge.id, written, of: secrets.length },
+    });
+  });
+  if (failure !== undefined) throw refusal("EDGE_UNREACHABLE", failure, { written });
+}
+
+type Routes = Pick<
+  GatewayContract,
+  "registerEdge" | "listEdges" | "getEdge" | "deleteEdge" | "edgeHealth" | "syncEdgePolicies" | "syncEdgeKeys" | "edgeSyncStatus"
+>;
+
+const view = (edge: EdgeNode) => ({ ...edge, tags: { ...edge.tags } });
+
+async function findEdge(read: Reader, id: string, org: string): Promise<EdgeNode> {
+  const edge = await read.get(edges, id);
+  if (edge === undefined || edge.org_id !== org) throw notFound("edge node");
+  return edge;
+}
+
+/** Which edge nodes have a push running in this process. */
+const pushing = new Set<string>();
+
+async function whilePushing<R>(id: string, work: () => Promise<R>): Promise<R> {
+  pushing.add(id);
+  try {
+    return await work();
+  } finally {
+    pushing.delete(id);
+  }
+}
+
+async function noteProbe(services: PartnerServices, call: Call, id: string, { status, last_checked }: EdgeHealth): Promise<void> {
+  await services.transact(call, async (unit) => {
+    const edge = await unit.get(edges, id);
+    if (edge === undefined) return;
+    const answered = status === "disconnected" ? {} : { last_heartbeat: last_checked };
+    unit.put(edges, id, { ...edge, ...answered, status, updated_at: last_checked });
+  });
+}
+
+export const edgeHandlers: Handlers<Routes, PartnerServices> = {
+  async registerEdge(services, { principal, body, now, requestId }) {
+    const { vault_token, vault_ca_cert = "", ...facts } = body;
+    requireEdgeTarget(services, facts.vault_address);
+    if (vault_ca_cert !== "") requireCa(vault_ca_cert);
+    await services.organizationKeys.ensureKek(principal.org);
+    const id = services.newId(now);
+    const at = timestamp(now);
+    const edge: EdgeNode = {
+      id,
+      org_id: principal.org,
+      ...facts,
+      vault_ca_cert: vault_ca_cert === "" ? null : vault_ca_cert,
+      sealed_token: await sealToken(services, principal.org, id, vault_token),
+      status: "disconnected",
+      last_heartbeat: null,
+      created_at: at,
+      updated_at: at,
+    };
+    const health = await probeEdge(services, edge, now);
+    const found: EdgeNode = {
+      ...edge,
+      status: health.status === "healthy" ? "connected" : health.status,
+      last_heartbeat: health.status === "disconnected" ? null : at,
+    };
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      unit.insert(edges, id, found);
+      unit.record({ type: "edge.register", metadata: { edge_id: id, name: found.name, status: found.status } });
+    });
+    return view(found);
+  },
+
+  async listEdges({ read }, { principal, query }) {
+    const { items, total } = await read.page(edges, "by_org", [principal.org], query);
+    return { edges: items.map(view), count: items.length, total };
+  },
+
+  async getEdge({ read }, { principal, params }) {
+    return view(await findEdge(read, params.id, principal.org));
+  },
+
+  async deleteEdge(services, { principal, params, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const edge = await findEdge(unit, params.id, principal.org);
+      unit.delete(edges, edge.id);
+      if ((await unit.get(edgeSyncs, edge.id)) !== undefined) unit.delete(edgeSyncs, edge.id);
+      unit.record({ type: "edge.unregister", metadata: { edge_id: edge.id, name: edge.name } });
+    });
+  },
+
+  async edgeHealth(services, { principal, params, now, requestId }) {
+    const edge = await findEdge(services.read, params.id, principal.org);
+    const health = await probeEdge(services, edge, now);
+    await noteProbe(services, { principal, now, requestId }, edge.id, health);
+    return health;
+  },
+
+  async syncEdgePolicies(services, { principal, params, body, now, requestId }) {
+    const edge = await findEdge(services.read, params.id, principal.org);
+    const chosen = await chosenPolicies(services, principal.org, body.policies);
+    const secrets = chosen.map(({ id, name, workspace_id, version, rego }) => ({
+      path: `policies/${id}`,
+      data: { name, workspace: workspace_id ?? "", version, rego },
+    }));
+    await whilePushing(edge.id, () => pushToEdge(services, { principal, now, requestId }, edge, "policies", secrets));
+  },
+
+  async syncEdgeKeys(services, { principal, params, body, now, requestId }) {
+    const edge = await findEdge(services.read, params.id, principal.org);
+    const workspace = await findWorkspace(services.read, body.workspace_id, principal.org);
+    const data = { wrapped_dek: body.wrapped_dek, org_id: principal.org, dek_version: workspace.dek_version };
+    const secrets = [{ path: `keys/${workspace.id}`, data }];
+    await whilePushing(edge.id, () => pushToEdge(services, { principal, now, requestId }, edge, "keys", secrets));
+  },
+
+  async edgeSyncStatus({ read }, { principal, params }) {
+    const edge = await findEdge(read, params.id, principal.org);
+    return { ...((await read.get(edgeSyncs, edge.id)) ?? neverSynced), sync_in_progress: pushing.has(edge.id) };
+  },
+};
+
+/** The named policies of the organisation, or all. Throws `VALIDATION_ERROR` for one that is not the organisation's. */
+async function chosenPolicies(
+  services: PartnerServices,
+  org: string,
+  ids: readonly string[] | undefined,
+): Promise<readonly Policy[]> {
+  const { read } = services;
+  if (ids === undefined) {
+    const all: Policy[] = [];
+    for await (const policy of every(services, policies, "by_org", [org])) all.push(policy);
+    return all;
+  }
+  return Promise.all(
+    ids.map(async (id, index) => {
+      const policy = await read.get(policies, id);
+      if (policy === undefined || policy.org_id !== org) throw invalidField(`policies[${index}]`, "no such policy");
+      return policy;
+    }),
+  );
+}
+
+function requireCa(pem: string): void {
+  try {
+    if (parseCertificates(pem).length > 0) return;
+  } catch (error) {
+    if (!isCoded(error)) throw error;
+  }
+  throw invalidField("vault_ca_cert", "expected certificates in PEM");
+}

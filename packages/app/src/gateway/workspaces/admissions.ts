@@ -1,0 +1,175 @@
+import type { Handlers } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import {
+  type Admission,
+  admit,
+  byMembership,
+  notFound,
+  type PolicyVerdict,
+  refusal,
+  requireWorkspace,
+  revokeAdmission,
+  type Workspace,
+} from "@seneschal/core/keys";
+import { type Call, type GatewayUnit, ownOrganization, type Reader } from "../ground/index.ts";
+import { type IdentityAdmissions, identityTypeOf, isMember, requireIdentity } from "../people/index.ts";
+import { activeAdmission, admissions, participations } from "./collections.ts";
+import type { WorkspaceServices } from "./services.ts";
+import { findVisibleWorkspace, findWorkspace } from "./workspaces/find.ts";
+
+/** Admits who brings a workspace to its organisation, by accepting an invitation or importing a bundle, unless it is admitted. */
+export async function admitCaller(services: WorkspaceServices, unit: GatewayUnit, workspace: string): Promise<void> {
+  const { principal, now } = unit.call;
+  const { id: identity_id, org } = principal;
+  if ((await activeAdmission(unit, workspace, org, identity_id)) !== undefined) return;
+  const of = { workspace_id: workspace, org, identity_id, identity_type: identityTypeOf(principal), by: identity_id };
+  const admission = admit({ id: services.newId(now), ...of }, now);
+  unit.insert(admissions, admission.id, admission);
+}
+
+/** Ends an admission with what gave it; one that is over stays so. */
+export async function endAdmission(unit: GatewayUnit, id: string): Promise<void> {
+  const { principal, now } = unit.call;
+  const admission = await unit.get(admissions, id);
+  if (admission?.status !== "active") return;
+  const { org_id: org, workspace_id: workspace, identity_id } = admission;
+  unit.put(admissions, id, revokeAdmission(admission, { id: principal.id, org, ownsWorkspace: false }, now));
+  unit.record({ type: "workspace.admission.revoke", org, workspace, metadata: { admission_id: id, identity_id } });
+}
+
+/** Asks the workspace's policies about an operation of the caller. Throws `POLICY_VIOLATION` with the reason. */
+export async function requireAllowedByPolicy(
+  services: WorkspaceServices,
+  unit: GatewayUnit,
+  workspace: Workspace,
+  operation: "rotate" | "export",
+): Promise<void> {
+  obey(await ask(services, unit, unit.call, workspace, operation));
+}
+
+/** Asks whether an identity may be admitted: the policies see it as the actor. Throws `POLICY_VIOLATION`. */
+export async function requireAdmittedByPolicy(
+  services: WorkspaceServices,
+  unit: GatewayUnit,
+  workspace: Workspace,
+  identity: string,
+  type: string,
+): Promise<void> {
+  const call: Call = { ...unit.call, principal: { ...unit.call.principal, id: identity, type, roles: [] } };
+  obey(await ask(services, unit, call, workspace, "admit"));
+}
+
+function ask(services: WorkspaceServices, unit: GatewayUnit, call: Call, workspace: Workspace, operation: string) {
+  const { id, purpose } = workspace;
+  return services.policies.verdicts(unit, { call, operation, workspace: id, purpose, metadata: {} });
+}
+
+function obey(verdicts: readonly PolicyVerdict[]): void {
+  const denial = verdicts.find((verdict) => !verdict.allowed);
+  if (denial !== undefined) {
+    throw refusal("POLICY_VIOLATION", `denied by policy: ${denial.reason}`, { deny_reason: denial.reason });
+  }
+}
+
+type Routes = Pick<GatewayContract, "grantAdmission" | "listAdmissions" | "getAdmission" | "revokeAdmission">;
+
+/** An identity's admissions in organisations that the caller may see: its own, or all when it owns the workspace. */
+async function newest(
+  read: Reader,
+  workspace: string,
+  orgs: readonly string[],
+  identity: string,
+): Promise<Admission | undefined> {
+  for (const org of orgs) {
+    const [found] = await read.list(admissions, "by_workspace_identity", [workspace, org, identity], { reverse: true, limit: 1 });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export const admissionHandlers: Handlers<Routes, WorkspaceServices> = {
+  async grantAdmission(services, { principal, params, body, now, requestId }) {
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findWorkspace(unit, params.id, principal.org);
+      const org = ownOrganization(principal, body.org_id);
+      requireWorkspace(workspace, "grant", now);
+      const { identity_id, identity_type } = body;
+      await requireIdentity(unit, org, body);
+      const group = workspace.group_bindings[org];
+      if (workspace.classification === "SECRET" && group !== undefined && !(await isMember(unit, org, group, identity_id))) {
+        throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
+      }
+      const known = await activeAdmission(unit, workspace.id, org, identity_id);
+      // One that came through a group gives way to one that stands by itself.
+      const derived = known !== undefined && (known.granted_by === byMembership || (known.via_group ?? null) !== null);
+      if (known !== undefined && !derived) throw refusal("CONFLICT", "the identity is already admitted");
+      await requireAdmittedByPolicy(services, unit, workspace, identity_id, identity_type);
+      if (known !== undefined) await endAdmission(unit, known.id);
+      const admission = admit(
+        { id: services.newId(now), workspace_id: workspace.id, org, identity_id, identity_type, by: principal.id },
+        now,
+      );
+      unit.insert(admissions, admission.id, admission);
+      unit.record({
+        type: "workspace.admission.grant",
+        workspace: workspace.id,
+        metadata: { admission_id: admission.id, identity_id, identity_type },
+      });
+      return admission;
+    });
+  },
+
+  async listAdmissions({ read }, { principal, params, query, now }) {
+    const workspace = await findVisibleWorkspace(read, params.id, principal, now);
+    if (workspace.org_id === principal.org) {
+      const { items, total } = await read.page(admissions, "by_workspace", [workspace.id], query);
+      return { admissions: [...items], count: items.length, total };
+    }
+    const own = (await read.list(admissions, "by_workspace_identity", [workspace.id, principal.org])).toSorted((a, b) =>
+      a.created_at < b.created_at ? 1 : -1,
+    );
+    const shown = own.slice(query.offset, query.offset + query.limit);
+    return { admissions: shown, count: shown.length, total: own.length };
+  },
+
+  async getAdmission({ read }, { principal, params, now }) {
+    const workspace = await findVisibleWorkspace(read, params.id, principal, now);
+    const orgs =
+      workspace.org_id === principal.org
+        ? [principal.org, ...workspace.participants.map((p) => p.org_id).filter((org) => org !== principal.org)]
+        : [principal.org];
+    const admission = await newest(read, workspace.id, orgs, params.identity_id);
+    if (admission === undefined) throw notFound("admission");
+    return admission;
+  },
+
+  async revokeAdmission(services, { principal, params, now, requestId }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const workspace = await findWorkspace(unit, params.id, principal.org);
+      const ownsWorkspace = workspace.org_id === principal.org;
+      const orgs = ownsWorkspace ? [principal.org, ...workspace.participants.map((p) => p.org_id)] : [principal.org];
+      let active: Admission | undefined;
+      for (const org of orgs) active ??= await activeAdmission(unit, workspace.id, org, params.identity_id);
+      if (active === undefined) throw notFound("admission");
+      const current = await unit.get(admissions, active.id);
+      if (current === undefined) throw notFound("admission");
+      unit.put(admissions, current.id, revokeAdmission(current, { id: principal.id, org: principal.org, ownsWorkspace }, now));
+      const metadata = { admission_id: current.id, identity_id: current.identity_id };
+      unit.record({ type: "workspace.admission.revoke", workspace: workspace.id, metadata });
+      if (current.org_id !== principal.org) {
+        unit.record({ type: "workspace.admission.revoke", org: current.org_id, workspace: workspace.id, metadata });
+      }
+    });
+  },
+};
+
+/** What this floor does for the people below it. */
+export const identityAdmissions: IdentityAdmissions = {
+  end: endAdmission,
+  async endOf(unit, { org, id }, group) {
+    for (const admission of await unit.list(admissions, "by_identity", [org, id])) {
+      if (group === undefined || admission.via_group === group) await endAdmission(unit, admission.id);
+    }
+  },
+  bound: async (unit, { org, id }) => (await unit.list(participations, "by_group", [org, id], { limit: 1 })).length > 0,
+};

@@ -1,0 +1,233 @@
+import type { AuthoriseInput, Handlers, Principal } from "@seneschal/contract";
+import type { GatewayContract } from "@seneschal/contract/gateway";
+import { limits, notFound, type PolicyVerdict, refusal, timestamp } from "@seneschal/core/keys";
+import { type GatewayUnit, type Reader, recordRefusal, signedBody } from "../ground/index.ts";
+import { type Policy, participationId, participations, policies, workspaces } from "./collections.ts";
+import { applicablePolicies } from "./policy-gate.ts";
+import type { WorkspaceServices } from "./services.ts";
+import { findOwnWorkspace, findVisibleWorkspace } from "./workspaces/find.ts";
+
+/** Throws `POLICY_INVALID` with every problem and its place, and for packages that are the gateway's own or another workspace's. */
+export async function requireCompiles(
+  { policyEngine }: WorkspaceServices,
+  { name, rego, workspace }: { readonly name: string; readonly rego: string; readonly workspace: string | null },
+  owner: string,
+): Promise<void> {
+  const result = await policyEngine.compile([{ name, source: rego }], { owner });
+  if (!result.ok) {
+    throw refusal("POLICY_INVALID", `the policy does not compile: ${result.problems[0]?.message ?? ""}`, {
+      field: "rego",
+      errors: result.problems.map(({ code, message, row, col }) => ({ code, message, row, col })),
+    });
+  }
+  const [path = []] = result.policy.packages;
+  if (path[0] === "system" || (path[0] === "gateway" && path[1] === "authz")) {
+    throw refusal("POLICY_INVALID", `package ${path.join(".")} is reserved`, { field: "rego", errors: [] });
+  }
+  if (path[0] === "gateway" && path[1] === "workspace" && (path[2] !== workspace || path.length > 3)) {
+    throw refusal("POLICY_INVALID", `package ${path.join(".")} is not that of the policy's workspace`, {
+      field: "rego",
+      errors: [],
+    });
+  }
+}
+
+/**
+ * Throws `CONFLICT` when a workspace would have more policies, or more text in them, than travels to its participants' instances.
+ * Policies of an organisation stay where they are: only their size is bounded, by the contract.
+ */
+async function requireRoom(read: Reader, policy: Pick<Policy, "id" | "workspace_id" | "rego">): Promise<void> {
+  if (policy.workspace_id === null) return;
+  const others = (await read.list(policies, "by_workspace", [policy.workspace_id])).filter(({ id }) => id !== policy.id);
+  const bytes = [...others, policy].reduce((sum, { rego }) => sum + Buffer.byteLength(JSON.stringify(rego)), 0);
+  if (others.length >= limits.policies.count || bytes > limits.policies.bytes) {
+    const { count, bytes: most } = limits.policies;
+    throw refusal("CONFLICT", `a workspace has at most ${count} policies of ${most} bytes together`, { count, bytes: most });
+  }
+}
+
+type Routes = Pick<
+  GatewayContract,
+  "createPolicy" | "getPolicy" | "updatePolicy" | "deletePolicy" | "listWorkspacePolicies" | "evaluatePolicy" | "validatePolicy"
+>;
+
+/** The interface's `workspace` and the clearer `workspace_id` are one. */
+const view = (policy: Policy) => ({ ...policy, workspace: policy.workspace_id });
+
+async function findPolicy(read: Reader, id: string, org: string): Promise<Policy> {
+  const policy = await read.get(policies, id);
+  if (policy === undefined || policy.org_id !== org) throw notFound("policy");
+  return policy;
+}
+
+export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
+  async createPolicy(services, { principal, body, now, requestId, request }) {
+    await requireCompiles(services, { name: body.name, rego: body.rego, workspace: body.workspace ?? null }, principal.org);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      if (body.workspace !== undefined) await findOwnWorkspace(unit, body.workspace, principal.org);
+      await services.signatures.require(unit, {
+        operation: "policy.create",
+        resourceId: "",
+        body: signedBody(request.rawBody),
+        signature: body.crk_signature,
+        params: body.signature_params,
+      });
+      const at = timestamp(now);
+      const policy: Policy = {
+        id: services.newId(now),
+        org_id: principal.org,
+        workspace_id: body.workspace ?? null,
+        name: body.name,
+        rego: body.rego,
+        version: 1,
+        created_by: principal.id,
+        created_at: at,
+        updated_at: at,
+      };
+      await requireRoom(unit, policy);
+      unit.insert(policies, policy.id, policy);
+      unit.record({
+        type: "policy.create",
+        workspace: policy.workspace_id ?? "",
+        metadata: { policy_id: policy.id, name: policy.name },
+      });
+      await announcePolicy(services, unit, policy);
+      return view(policy);
+    });
+  },
+
+  async getPolicy({ read }, { principal, params }) {
+    return view(await findPolicy(read, params.id, principal.org));
+  },
+
+  async updatePolicy(services, { principal, params, body, now, requestId, request }) {
+    const known = await findPolicy(services.read, params.id, principal.org);
+    await requireCompiles(services, { name: known.name, rego: body.rego, workspace: known.workspace_id }, principal.org);
+    return services.transact({ principal, now, requestId }, async (unit) => {
+      const policy = await findPolicy(unit, params.id, principal.org);
+      await services.signatures.require(unit, {
+        operation: "policy.update",
+        resourceId: policy.id,
+        body: signedBody(request.rawBody),
+        signature: body.signature,
+        params: body.signature_params,
+      });
+      const next: Policy = { ...policy, rego: body.rego, version: policy.version + 1, updated_at: timestamp(now) };
+      await requireRoom(unit, next);
+      unit.put(policies, next.id, next);
+      unit.record({
+        type: "policy.update",
+        workspace: next.workspace_id ?? "",
+        metadata: { policy_id: next.id, version: next.version },
+      });
+      await announcePolicy(services, unit, next);
+      return view(next);
+    });
+  },
+
+  async deletePolicy(services, { principal, params, body, now, requestId, request }) {
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const policy = await findPolicy(unit, params.id, principal.org);
+      await services.signatures.require(unit, {
+        operation: "policy.delete",
+        resourceId: policy.id,
+        body: signedBody(request.rawBody),
+        signature: body.signature,
+        params: body.signature_params,
+      });
+      unit.delete(policies, policy.id);
+      unit.record({
+        type: "policy.delete",
+        workspace: policy.workspace_id ?? "",
+        metadata: { policy_id: policy.id, version: policy.version },
+      });
+      await announcePolicy(services, unit, policy);
+    });
+  },
+
+  async listWorkspacePolicies({ read }, { principal, params, query, now }) {
+    await findVisibleWorkspace(read, params.workspace_id, principal, now);
+    const all = await applicablePolicies(read, principal.org, params.workspace_id);
+    const shown = all.slice(query.offset, query.offset + query.limit);
+    return { policies: shown.map(view), count: shown.length, total: all.length };
+  },
+
+  async evaluatePolicy({ read, policies: gate, metrics }, { principal, body, now }) {
+    const { workspace, ...question } = body;
+    await findVisibleWorkspace(read, workspace, principal, now);
+    const started = process.hrtime.bigint();
+    const all = await applicablePolicies(read, principal.org, workspace);
+    const input = Object.assign({}, question, { workspace, org_id: principal.org, time: timestamp(now) });
+    const verdicts = await Promise.all(all.map((policy) => gate.ask(policy, input, { now, owner: principal.org })));
+    const seconds = Number(process.hrtime.bigint() - started) / 1e9;
+    const { allowed, deny_reason } = combine(verdicts);
+    metrics.policyEvaluated(allowed ? "allowed" : "denied");
+    return { allowed, deny_reason, eval_time_ms: Math.round(seconds * 1000) };
+  },
+
+  async validatePolicy({ policyEngine }, { principal, body }) {
+    const problems = await policyEngine.check([{ name: "policy.rego", source: body.rego }], { owner: principal.org });
+    if (problems.length === 0) return { valid: true };
+    return {
+      valid: false,
+      error: problems[0]?.message ?? "",
+      errors: problems.map(({ code, message, row, col }) => ({ code, message, row, col })),
+    };
+  },
+};
+
+/** Where the workspace is followed by other instances, its policies are, too. */
+async function announcePolicy(services: WorkspaceServices, unit: GatewayUnit, { workspace_id }: Policy): Promise<void> {
+  const workspace = workspace_id === null ? undefined : await unit.get(workspaces, workspace_id);
+  if (workspace !== undefined) await services.replication.announce(services, unit, workspace);
+}
+
+/** All must allow. Without any policy nothing says yes. A denial always carries a reason. */
+function combine(verdicts: readonly PolicyVerdict[]): { readonly allowed: boolean; readonly deny_reason: string } {
+  if (verdicts.length === 0) return { allowed: false, deny_reason: "no policy applies" };
+  const denials = verdicts.filter(({ allowed }) => !allowed);
+  return { allowed: denials.length === 0, deny_reason: denials.map(({ reason }) => reason).join("; ") };
+}
+
+/**
+ * What policies know an operation by, by route. Not here are those whose handlers ask with more than the route tells: encrypt and
+ * decrypt with their contexts, rotate and export inside their transaction, admit with the admitted identity as actor.
+ */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  updateWorkspace: "update",
+  deleteWorkspace: "delete",
+  consentToDeletion: "delete",
+  extendWorkspace: "extend",
+  archiveWorkspace: "archive",
+  inviteOrganization: "invite",
+  acceptInvitation: "accept",
+  declineInvitation: "decline",
+  requestAccess: "request-access",
+  revokeAdmission: "revoke",
+  setRotationPolicy: "rotation-policy",
+  removeRotationPolicy: "rotation-policy",
+};
+
+/**
+ * Asks the policies of a workspace about an operation of a participant's identity. Others learn nothing of its policies: what they
+ * may see, the handler says. Throws `POLICY_VIOLATION` with the reason, audited.
+ */
+export async function requireRouteAllowed(
+  services: WorkspaceServices,
+  { id: route, params, now, requestId }: AuthoriseInput,
+  principal: Principal,
+): Promise<void> {
+  const operation = Object.hasOwn(OPERATIONS, route) ? OPERATIONS[route] : undefined;
+  const id = params["id"] ?? "";
+  if (operation === undefined || (await services.read.get(participations, participationId(id, principal.org))) === undefined)
+    return;
+  const call = { principal, now, requestId };
+  const purpose = (await services.read.get(workspaces, id))?.purpose ?? "";
+  const question = { call, operation, workspace: id, purpose, metadata: {} };
+  const denial = (await services.policies.verdicts(services.read, question)).find(({ allowed }) => !allowed);
+  if (denial === undefined) return;
+  const { reason } = denial;
+  const error = refusal("POLICY_VIOLATION", `denied by policy: ${reason}`, { deny_reason: reason });
+  await recordRefusal(services, call, route, error, id);
+  throw error;
+}
