@@ -12,8 +12,7 @@ import { parseCheckpoint, verifyConsistency, verifyInclusion } from "@seneschal/
 import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Vault } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AuditRecord } from "../../src/gateway/ground/audit/indexes.ts";
-import { auditLeaf } from "../../src/gateway/ground/audit/leaf.ts";
+import { type AuditRecord, auditLeaf } from "../../src/gateway/ground/audit/event.ts";
 import { type AuditLog, auditLog } from "../../src/gateway/ground/audit/log.ts";
 import { transact } from "../../src/gateway/ground/store/unit-of-work.ts";
 import { gatewayLog, gatewaySchema } from "../../src/gateway/index.ts";

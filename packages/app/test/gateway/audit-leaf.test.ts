@@ -3,8 +3,7 @@ import { readFile } from "node:fs/promises";
 import { canonicalJson } from "@seneschal/crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { AuditEvent } from "../../src/gateway/ground/audit/event.ts";
-import { auditLeaf, auditText } from "../../src/gateway/ground/audit/leaf.ts";
+import { type AuditEvent, auditLeaf, auditText } from "../../src/gateway/ground/audit/event.ts";
 
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 

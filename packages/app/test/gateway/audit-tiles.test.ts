@@ -8,7 +8,7 @@ import { type LogClaim, MerkleTree } from "@seneschal/crypto/merkle";
 import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Stored, Vault } from "@seneschal/kernel/ports";
 import { beforeAll, describe, expect, it } from "vitest";
-import { auditLeaf } from "../../src/gateway/ground/audit/leaf.ts";
+import { auditLeaf } from "../../src/gateway/ground/audit/event.ts";
 import { type AuditLog, auditLog } from "../../src/gateway/ground/audit/log.ts";
 import { gatewaySchema } from "../../src/gateway/index.ts";
 

@@ -2,7 +2,7 @@ import { openMemoryStore } from "@seneschal/adapters/memory";
 import type { AuditEntry, DocumentStore, Page } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatewaySchema } from "../../src/gateway/index.ts";
-import { csvField } from "../../src/gateway/oversight/audit-views/export.ts";
+import { csvField } from "../../src/gateway/oversight/audit-views.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 
 /** Somebody with write access to the database, who changes what the log's readers get. */

@@ -1,6 +1,6 @@
 import { gatewayErrors, organizationBeginnings } from "@seneschal/contract/gateway";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { kekName } from "../../src/gateway/ground/organizations/kek-name.ts";
+import { kekName } from "../../src/gateway/ground/organization-keys.ts";
 import { writeLastUse } from "../../src/gateway/people/identities.ts";
 import { callRoute, guardedRoutes } from "./guarded-routes.ts";
 import { register } from "./registered.ts";

@@ -2,8 +2,7 @@ import { openMemoryStore } from "@seneschal/adapters/memory";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cachedReader } from "../../src/gateway/ground/store/cached-reader.ts";
-import { reader } from "../../src/gateway/ground/store/reader.ts";
+import { cachedReader, reader } from "../../src/gateway/ground/store/reader.ts";
 import { collection } from "../../src/platform/collection.ts";
 
 interface Note {

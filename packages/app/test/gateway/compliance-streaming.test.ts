@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { auditFigures } from "../../src/gateway/oversight/audit-views/figures.ts";
+import { auditFigures } from "../../src/gateway/oversight/audit-query.ts";
 import { reportSeals } from "../../src/gateway/oversight/collections.ts";
 import { complianceHandlers } from "../../src/gateway/oversight/compliance/handlers.ts";
 import { openTestStore } from "./backend.ts";

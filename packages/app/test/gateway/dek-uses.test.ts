@@ -1,7 +1,7 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { isCoded } from "@seneschal/kernel";
 import { describe, expect, it } from "vitest";
-import { dekUseRecords, dekUses } from "../../src/gateway/workspaces/workspaces/dek-uses.ts";
+import { dekUseRecords, dekUses } from "../../src/gateway/workspaces/workspaces/dek-ring.ts";
 
 describe("uses of a key version", () => {
   const open = () => openMemoryStore({ collections: { [dekUseRecords.name]: { indexes: {} } } });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { federationIdentities } from "../../src/gateway/partners/collections.ts";
-import { federationKey } from "../../src/gateway/partners/federation/key.ts";
+import { federationKey } from "../../src/gateway/partners/federation/channel.ts";
 import { type Answer, type Caller, openRig, type Rig, type RigOptions } from "./rig.ts";
 import { type RootKey, rootKey } from "./root-key.ts";
 

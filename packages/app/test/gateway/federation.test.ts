@@ -5,10 +5,10 @@ import { createRequest, localSigner, newPrivateKey, parseCertificates, requestPe
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemCall } from "../../src/gateway/index.ts";
 import { federationIdentities } from "../../src/gateway/partners/collections.ts";
+import { takeInCertificate } from "../../src/gateway/partners/federation/agreement.ts";
+import { signForPartner } from "../../src/gateway/partners/federation/certificates.ts";
+import { federationKey } from "../../src/gateway/partners/federation/channel.ts";
 import { findFederation } from "../../src/gateway/partners/federation/find.ts";
-import { federationKey } from "../../src/gateway/partners/federation/key.ts";
-import { signForPartner } from "../../src/gateway/partners/federation/sign-for-partner.ts";
-import { takeInCertificate } from "../../src/gateway/partners/federation/take-in.ts";
 import { credentials, establish, federate, importCertificate, openSide, type Side } from "./federated.ts";
 import type { Caller } from "./rig.ts";
 

@@ -8,7 +8,7 @@ import { canonicalJson } from "@seneschal/crypto";
 import { hpkeSeal } from "@seneschal/crypto/hpke";
 import { serverCertificate } from "../../src/gateway/index.ts";
 import { shareId, shares } from "../../src/gateway/partners/collections.ts";
-import { describeShare } from "../../src/gateway/partners/replication/describe.ts";
+import { describeShare } from "../../src/gateway/partners/replication/dispatch.ts";
 import { establish, importCertificate, type Side } from "./federated.ts";
 
 /** How the hostile gateway answers a call of a victim's outbox. */

@@ -4,7 +4,7 @@ import type { PeerState } from "@seneschal/contract/gateway";
 import { hpkeSeal } from "@seneschal/crypto/hpke";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shareId, shares } from "../../src/gateway/partners/collections.ts";
-import { describeShare } from "../../src/gateway/partners/replication/describe.ts";
+import { describeShare } from "../../src/gateway/partners/replication/dispatch.ts";
 import { begin } from "./begin.ts";
 import { asPartner, federate, openSide, type Side } from "./federated.ts";
 import type { Answer, Caller } from "./rig.ts";

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { ownAddress } from "../../../../tools/own-address.ts";
 import { serverCertificate } from "../../src/gateway/index.ts";
 import { federationIdentities } from "../../src/gateway/partners/collections.ts";
-import { federationKey } from "../../src/gateway/partners/federation/key.ts";
+import { federationKey } from "../../src/gateway/partners/federation/channel.ts";
 import { credentials, establish, federate, importCertificate, openSide, type Side } from "../gateway/federated.ts";
 import { register } from "../gateway/registered.ts";
 import { type GatewayInstance, startGateway } from "./gateway-instance.ts";

@@ -165,11 +165,7 @@ export interface CeremonyRequest {
 type NamedCustodians = Parameters<typeof custodiansNamed>[2];
 
 /** Starts a ceremony of any operation; what each needs is checked here. */
-async function startAnyCeremony(
-  services: CustodyServices,
-  unit: GatewayUnit,
-  request: CeremonyRequest,
-): Promise<Ceremony> {
+async function startAnyCeremony(services: CustodyServices, unit: GatewayUnit, request: CeremonyRequest): Promise<Ceremony> {
   if (request.operation !== "sign" && request.data !== undefined)
     throw invalidField("data", "only a sign ceremony signs something");
   const makesShares = request.operation === "generate" || request.operation === "rotate";

@@ -1,13 +1,19 @@
 export { base64, bytes, utf8 } from "../../platform/bytes.ts";
 export { type AnyCollection, type Collection, collection } from "../../platform/collection.ts";
+export { isAnchor } from "./anchors.ts";
 export { type AcceptedGap, acceptAuditGap } from "./audit/accept-gap.ts";
 export { archiveDueEvents } from "./audit/archive-due.ts";
-export { auditGatewaySeal } from "./audit/audit-seal.ts";
-export { type AuditEvent, type AuditFacts, instanceStream } from "./audit/event.ts";
+export {
+  type AuditEvent,
+  type AuditFacts,
+  type AuditRecord,
+  auditGatewaySeal,
+  auditIndexes,
+  auditLeaf,
+  instanceStream,
+} from "./audit/event.ts";
 export { checkpointOrigin, gatewayLog } from "./audit/form.ts";
 export { acceptances } from "./audit/gaps.ts";
-export { type AuditRecord, auditIndexes } from "./audit/indexes.ts";
-export { auditLeaf } from "./audit/leaf.ts";
 export { auditLog } from "./audit/log.ts";
 export { logKeys } from "./audit/log-key.ts";
 export { markRecorded, recordRefusal } from "./audit/record-refusal.ts";
@@ -15,36 +21,46 @@ export { checkpoints, type StoredCheckpoint } from "./audit/sealer.ts";
 export { verifyRecords } from "./audit/verify.ts";
 export { type Call, type GatewayUnit, systemCall } from "./call.ts";
 export { type EntityReading, taggedHandlers } from "./entity-tags.ts";
-export { instances } from "./instance/collections.ts";
-export { instanceOfStore, newInstanceId } from "./instance/instance-of-store.ts";
+export { instanceOfStore, instances, newInstanceId } from "./instance.ts";
 export { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
-export { organizations, type StoredOrganization } from "./organizations/collections.ts";
-export { currentCrk, requireCrk } from "./organizations/current-root-key.ts";
-export { ensureOrganization } from "./organizations/ensure.ts";
-export { isAnchor } from "./organizations/is-anchor.ts";
-export { isLocal } from "./organizations/is-local.ts";
-export { kekName, vaultName } from "./organizations/kek-name.ts";
-export { type OrganizationKeys, organizationKeyRecords, organizationKeys, type PublicKeys } from "./organizations/keys.ts";
-export { ownOrganization } from "./organizations/own-organization.ts";
-export { requireBegun } from "./organizations/require-begun.ts";
-export { crkView } from "./organizations/root-key-view.ts";
-export { crks, type StoredCrk } from "./organizations/root-keys.ts";
-export { type CertificateRecord, certificates } from "./pki/certificates.ts";
-export { authorities, type InstanceAuthority, instanceAuthorities } from "./pki/collections.ts";
+export {
+  kekName,
+  type OrganizationKeys,
+  organizationKeyRecords,
+  organizationKeys,
+  type PublicKeys,
+  vaultName,
+} from "./organization-keys.ts";
+export { ensureOrganization, isLocal, organizations, ownOrganization, type StoredOrganization } from "./organizations.ts";
+export { revocationAddresses } from "./pki/authority.ts";
+export {
+  authorities,
+  type CertificateRecord,
+  certificates,
+  type InstanceAuthority,
+  instanceAuthorities,
+} from "./pki/collections.ts";
 export type { CrossSigned } from "./pki/cross-signing.ts";
 export { acceptCrossSigned, requestCrossSigning } from "./pki/operate-cross-signing.ts";
-export { pki } from "./pki/pki.ts";
-export { revocationAddresses } from "./pki/revocation-addresses.ts";
-export { hostName } from "./pki/subject-names.ts";
+export { hostName, pki } from "./pki/pki.ts";
+export { requireBegun } from "./require-begun.ts";
 export { groundCollections } from "./resources.ts";
+export { crks, crkView, currentCrk, requireCrk, type StoredCrk } from "./root-keys.ts";
 export type { GroundServices } from "./services.ts";
 export { type GatewayConfig, type GatewaySettings, gatewaySettings } from "./settings.ts";
-export { type SigningRequest, signingRequests, spentNonces } from "./signatures/requests.ts";
-export { type CoveredState, type SignatureParams, signatures } from "./signatures/signatures.ts";
-export { type SignedRequest, signedBody, signedRequest } from "./signatures/signed-body.ts";
-export { cachedReader } from "./store/cached-reader.ts";
+export {
+  type CoveredState,
+  type SignatureParams,
+  type SignedRequest,
+  type SigningRequest,
+  signatures,
+  signedBody,
+  signedRequest,
+  signingRequests,
+  spentNonces,
+} from "./signatures.ts";
 export { every } from "./store/every.ts";
 export { forgetEnded } from "./store/forget-ended.ts";
 export { handlersOfOneMoment, quietStore } from "./store/of-one-moment.ts";
-export { type PageOf, type PageRequest, type Reader, reader } from "./store/reader.ts";
+export { cachedReader, type PageOf, type PageRequest, type Reader, reader } from "./store/reader.ts";
 export { lostRace, transact, type Unit } from "./store/unit-of-work.ts";

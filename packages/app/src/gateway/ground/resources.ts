@@ -3,13 +3,12 @@ import type { AnyCollection } from "../../platform/collection.ts";
 import { acceptances } from "./audit/gaps.ts";
 import { logKeys } from "./audit/log-key.ts";
 import { checkpoints } from "./audit/sealer.ts";
-import { instances } from "./instance/collections.ts";
-import { organizations } from "./organizations/collections.ts";
-import { organizationKeyRecords } from "./organizations/keys.ts";
-import { crks } from "./organizations/root-keys.ts";
-import { certificates } from "./pki/certificates.ts";
-import { authorities } from "./pki/collections.ts";
-import { signingRequests, spentNonces } from "./signatures/requests.ts";
+import { instances } from "./instance.ts";
+import { organizationKeyRecords } from "./organization-keys.ts";
+import { organizations } from "./organizations.ts";
+import { authorities, certificates } from "./pki/collections.ts";
+import { crks } from "./root-keys.ts";
+import { signingRequests, spentNonces } from "./signatures.ts";
 
 export const groundCollections: readonly AnyCollection[] = [
   acceptances,

@@ -9,10 +9,10 @@ import type { Health } from "../../platform/health.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { Call, GatewayUnit } from "./call.ts";
 import type { GatewayMetrics } from "./metrics.ts";
-import type { OrganizationKeys } from "./organizations/keys.ts";
+import type { OrganizationKeys } from "./organization-keys.ts";
 import type { Pki } from "./pki/pki.ts";
 import type { GatewayConfig } from "./settings.ts";
-import type { Signatures } from "./signatures/signatures.ts";
+import type { Signatures } from "./signatures.ts";
 import type { Reader } from "./store/reader.ts";
 
 /** What every floor stands on. One object per running gateway holds the services of all floors; each floor adds its own to those below. */

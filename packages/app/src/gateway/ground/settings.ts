@@ -6,8 +6,8 @@ import { duration } from "../../platform/config/duration.ts";
 import { file } from "../../platform/config/file.ts";
 import { authSettings, rateSettings, serverSettings } from "../../platform/config/schema.ts";
 import { policyEngineSetting } from "../../platform/policy-engine.ts";
-import { isAnchor } from "./organizations/is-anchor.ts";
-import { hostName } from "./pki/subject-names.ts";
+import { isAnchor } from "./anchors.ts";
+import { hostName } from "./pki/pki.ts";
 
 /** A host, or everything below a domain; in the one spelling that names are compared in. */
 function isServerName(text: string): boolean {

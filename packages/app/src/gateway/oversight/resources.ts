@@ -1,5 +1,5 @@
 import type { AnyCollection } from "../ground/index.ts";
-import { auditHandlers } from "./audit-views/handlers.ts";
+import { auditHandlers } from "./audit-views.ts";
 import { backupHandlers } from "./backups/handlers.ts";
 import { backups, reportSeals } from "./collections.ts";
 import { complianceHandlers } from "./compliance/handlers.ts";

@@ -6,8 +6,8 @@ import { isCoded } from "@seneschal/kernel";
 import { requireHolder, sharedCard } from "../custody/index.ts";
 import { base64, type Call, type GatewayUnit, isLocal } from "../ground/index.ts";
 import { type SeenCards, seenCards, seenCardsId } from "./collections.ts";
-import { keysOfPartner } from "./federation/certified-keys.ts";
 import { federationOfCaller, findFederation, requireActive } from "./federation/find.ts";
+import { keysOfPartner } from "./federation/identity.ts";
 import { judged } from "./federation/judged.ts";
 import type { PartnerServices } from "./services.ts";
 

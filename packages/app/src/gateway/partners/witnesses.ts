@@ -24,8 +24,8 @@ import {
 import { isCoded } from "@seneschal/kernel";
 import { base64, bytes, every, organizationKeyRecords, type Reader, systemCall, vaultName } from "../ground/index.ts";
 import { federations, logWitnesses, type StoredFederation, witnessedLogs } from "./collections.ts";
-import { keysOfPartner } from "./federation/certified-keys.ts";
 import { federationOfCaller } from "./federation/find.ts";
+import { keysOfPartner } from "./federation/identity.ts";
 import { judged } from "./federation/judged.ts";
 import type { PartnerServices } from "./services.ts";
 

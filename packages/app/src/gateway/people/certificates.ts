@@ -77,12 +77,7 @@ async function* revocations({ store }: PeopleServices, authority: string): Async
 const OCSP_VALID_MS = 3_600_000;
 
 /** Answers an OCSP request (RFC 6960) for an authority: an organisation's, or one of the instance's own by its id. What is no request is answered as the RFC says, not by an HTTP error. */
-async function answerOcsp(
-  services: PeopleServices,
-  authority: string,
-  body: Uint8Array,
-  now: number,
-): Promise<Uint8Array> {
+async function answerOcsp(services: PeopleServices, authority: string, body: Uint8Array, now: number): Promise<Uint8Array> {
   let request: OcspRequest;
   try {
     request = parseOcspRequest(body);

@@ -15,7 +15,7 @@ import { type Call, type GatewayUnit, ownOrganization, type Reader } from "../gr
 import { type IdentityAdmissions, identityTypeOf, isMember, requireIdentity } from "../people/index.ts";
 import { activeAdmission, admissions, participations } from "./collections.ts";
 import type { WorkspaceServices } from "./services.ts";
-import { findVisibleWorkspace, findWorkspace } from "./workspaces/find.ts";
+import { findVisibleWorkspace, findWorkspace } from "./workspaces/access.ts";
 
 /** Admits who brings a workspace to its organisation, by accepting an invitation or importing a bundle, unless it is admitted. */
 export async function admitCaller(services: WorkspaceServices, unit: GatewayUnit, workspace: string): Promise<void> {

@@ -24,7 +24,7 @@ import {
 import { endAdmission, requireAdmittedByPolicy } from "./admissions.ts";
 import { activeAdmission, admissions, joinRequests } from "./collections.ts";
 import type { WorkspaceServices } from "./services.ts";
-import { findWorkspace } from "./workspaces/find.ts";
+import { findWorkspace } from "./workspaces/access.ts";
 
 type Routes = Pick<GatewayContract, "requestJoin" | "listJoinRequests" | "approveJoinRequest" | "denyJoinRequest">;
 

@@ -5,7 +5,7 @@ import { type GatewayUnit, type Reader, recordRefusal, signedBody } from "../gro
 import { type Policy, participationId, participations, policies, workspaces } from "./collections.ts";
 import { applicablePolicies } from "./policy-gate.ts";
 import type { WorkspaceServices } from "./services.ts";
-import { findOwnWorkspace, findVisibleWorkspace } from "./workspaces/find.ts";
+import { findOwnWorkspace, findVisibleWorkspace } from "./workspaces/access.ts";
 
 /** Throws `POLICY_INVALID` with every problem and its place, and for packages that are the gateway's own or another workspace's. */
 export async function requireCompiles(

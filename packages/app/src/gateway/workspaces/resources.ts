@@ -3,10 +3,10 @@ import { admissionHandlers } from "./admissions.ts";
 import { admissions, invitations, joinRequests, participations, policies, workspaces } from "./collections.ts";
 import { joinRequestHandlers } from "./join-requests.ts";
 import { policyHandlers } from "./policies.ts";
-import { dekUseRecords } from "./workspaces/dek-uses.ts";
+import { rotationPolicies } from "./workspaces/carry-out.ts";
+import { dekUseRecords } from "./workspaces/dek-ring.ts";
 import { deletionConsents } from "./workspaces/deletion-consents.ts";
 import { workspaceHandlers } from "./workspaces/handlers.ts";
-import { rotationPolicies } from "./workspaces/rotation-policies.ts";
 
 export const workspacesHandlers = {
   ...workspaceHandlers,

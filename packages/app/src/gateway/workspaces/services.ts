@@ -1,8 +1,7 @@
 import type { CustodyServices } from "../custody/index.ts";
 import type { PolicyGate } from "./policy-gate.ts";
 import type { WorkspaceReplication } from "./replication.ts";
-import type { DekRing } from "./workspaces/dek-ring.ts";
-import type { DekUses } from "./workspaces/dek-uses.ts";
+import type { DekRing, DekUses } from "./workspaces/dek-ring.ts";
 
 export interface WorkspaceServices extends CustodyServices {
   readonly deks: DekRing;

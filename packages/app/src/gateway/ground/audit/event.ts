@@ -1,5 +1,10 @@
-import type { AuditResult } from "@seneschal/core/keys";
-import type { JsonObject } from "@seneschal/kernel";
+import { systemRandom } from "@seneschal/adapters/system";
+import { type AuditResult, timestamp, uuid } from "@seneschal/core/keys";
+import { canonicalJson } from "@seneschal/crypto";
+import type { Sha256 } from "@seneschal/crypto/merkle";
+import { checkArgument, type JsonObject } from "@seneschal/kernel";
+import type { IndexSpec, IndexValue } from "@seneschal/kernel/ports";
+import type { AuditSeal } from "../../../compose/operators.ts";
 
 /** Every event type that the gateway writes. */
 export const auditEventTypes = [
@@ -146,3 +151,97 @@ export interface AuditFacts {
 
 /** The stream of events that belong to no organisation, such as failed authentication. No organisation id has a slash. */
 export const instanceStream = "/instance";
+
+/** An item of the store's audit pseudo-collection. */
+export interface AuditRecord {
+  readonly seq: number;
+  readonly stream: string;
+  readonly stream_seq: number;
+  readonly event: AuditEvent;
+}
+
+const index = (key: (record: AuditRecord) => readonly IndexValue[]): IndexSpec => ({
+  key: (doc: JsonObject) => key(doc as unknown as AuditRecord),
+});
+
+/** The indexes that the gateway's store is opened with for its audit log; each ends in the time. */
+export const auditIndexes = {
+  by_id: index(({ event }) => [event.id]),
+  by_time: index(({ stream, event }) => [stream, event.timestamp]),
+  by_workspace: index(({ stream, event }) => [stream, event.workspace, event.timestamp]),
+  by_type: index(({ stream, event }) => [stream, event.event_type, event.timestamp]),
+  by_actor: index(({ stream, event }) => [stream, event.actor, event.timestamp]),
+} as const;
+
+/** What a leaf covers. */
+export type AuditLeafContent = Pick<AuditRecord, "stream" | "stream_seq" | "event">;
+
+/**
+ * The canonical JSON (RFC 8785) of an audit event: every stored field and the event's place in its log. Our fields are named in canonical
+ * order, because a log of a million events is read through here; metadata that is not in order, and an event with other fields
+ * than ours, take the general way, to the same text.
+ */
+export function auditText({ stream, stream_seq: sequence, event }: AuditLeafContent): string {
+  if (!isOurs(event)) return canonicalJson({ ...event, stream, sequence });
+  const { actor, actor_type, event_type, id, metadata, org_id, purpose, request_id, result, timestamp, workspace } = event;
+  const before = JSON.stringify({ actor, actor_type, event_type, id });
+  const between = isInOrder(metadata) ? JSON.stringify(metadata) : canonicalJson(metadata);
+  const after = JSON.stringify({ org_id, purpose, request_id, result, sequence, stream, timestamp, workspace });
+  return `${before.slice(0, -1)},"metadata":${between},${after.slice(1)}`;
+}
+
+/** Scalars under names in canonical order, as nearly all metadata is: `JSON.stringify` writes it canonically. */
+function isInOrder(metadata: JsonObject): boolean {
+  let before = "";
+  for (const name of Object.keys(metadata)) {
+    const value = metadata[name];
+    if (name < before || (typeof value === "object" && value !== null)) return false;
+    before = name;
+  }
+  return true;
+}
+
+const texts = [
+  "actor",
+  "actor_type",
+  "event_type",
+  "id",
+  "org_id",
+  "purpose",
+  "request_id",
+  "result",
+  "timestamp",
+  "workspace",
+] as const satisfies readonly (keyof AuditEvent)[];
+
+/** Exactly our fields, each of our type. The store holds no lone surrogates, so that a string is canonical as JSON writes it. */
+function isOurs(event: AuditEvent): boolean {
+  let fields = 0;
+  for (const _ in event) fields += 1;
+  return fields === texts.length + 1 && "metadata" in event && texts.every((name) => typeof event[name] === "string");
+}
+
+/** The Merkle leaf of an audit event, RFC 6962: nothing about the event can change without changing it. */
+export function auditLeaf(record: AuditLeafContent, sha256: Sha256): Uint8Array {
+  checkArgument("record", record, "object");
+  checkArgument("sha256", sha256, "function");
+  return sha256(Buffer.from(`\0${auditText(record)}`, "utf8"));
+}
+
+/** Acts of the operators stand in the instance's own stream: a vault is of all organisations. Who they are, their shares do not say. */
+export const auditGatewaySeal: AuditSeal = ({ type, result, now, requestId, metadata }) => {
+  const event: AuditEvent = {
+    id: uuid(now, systemRandom),
+    org_id: instanceStream,
+    timestamp: timestamp(now),
+    workspace: "",
+    event_type: type,
+    actor: "system:operator",
+    actor_type: "system",
+    purpose: "",
+    result,
+    metadata,
+    request_id: requestId,
+  };
+  return { stream: instanceStream, event: { ...event } };
+};

@@ -1,9 +1,8 @@
 import type { Sha256 } from "@seneschal/crypto/merkle";
 import { checkArgument } from "@seneschal/kernel";
 import type { LogForm } from "../../../platform/audit-log/index.ts";
-import { vaultName } from "../organizations/kek-name.ts";
-import type { AuditRecord } from "./indexes.ts";
-import { auditLeaf } from "./leaf.ts";
+import { vaultName } from "../organization-keys.ts";
+import { type AuditRecord, auditLeaf } from "./event.ts";
 
 /** What the log's key is called in its notes. */
 export const KEY_NAME = "seneschal-audit";

@@ -3,7 +3,7 @@ import { type NoteKey, verifyNote } from "@seneschal/crypto/merkle";
 import { isCoded } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { collection } from "../../../platform/collection.ts";
-import { vaultName } from "../organizations/kek-name.ts";
+import { vaultName } from "../organization-keys.ts";
 
 /** The operator's word that records are gone, signed by the log's key. */
 interface StoredAcceptance extends AuditGap {

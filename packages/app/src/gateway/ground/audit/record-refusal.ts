@@ -1,6 +1,6 @@
 import type { KeysError } from "@seneschal/core/keys";
 import type { Call } from "../call.ts";
-import { isLocal } from "../organizations/is-local.ts";
+import { isLocal } from "../organizations.ts";
 import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";
 

@@ -23,10 +23,9 @@ import {
 import { base64, bytes } from "../../../platform/bytes.ts";
 import { collection } from "../../../platform/collection.ts";
 import type { Unit } from "../store/unit-of-work.ts";
+import { type AuditRecord, auditLeaf } from "./event.ts";
 import { checkpointOrigin, gatewayLog } from "./form.ts";
 import { acceptedGaps } from "./gaps.ts";
-import type { AuditRecord } from "./indexes.ts";
-import { auditLeaf } from "./leaf.ts";
 import type { LogKey } from "./log-key.ts";
 
 /** The newest signed state of one stream, and of the whole log under `/all`. */

@@ -2,8 +2,7 @@ import { bytesEqual } from "@seneschal/crypto";
 import { CompactRange, type NoteKey, type Sha256 } from "@seneschal/crypto/merkle";
 import { checkArgument } from "@seneschal/kernel";
 import { type ArchivedLog, type AuditFinding, gapLeaf, numberIn } from "../../../platform/audit-log/index.ts";
-import type { AuditRecord } from "./indexes.ts";
-import { auditLeaf } from "./leaf.ts";
+import { type AuditRecord, auditLeaf } from "./event.ts";
 import { type StoredCheckpoint, signedState } from "./sealer.ts";
 
 type Numbered = Pick<AuditRecord, "seq" | "stream" | "stream_seq" | "event">;

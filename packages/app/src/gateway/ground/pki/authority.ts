@@ -1,6 +1,7 @@
 import { timestamp } from "@seneschal/core/keys";
 import {
   type Certificate,
+  type CertificateExtensions,
   certificatePem,
   createRoot,
   decodePrivateKey,
@@ -18,9 +19,26 @@ import {
 import type { CryptoProvider, Random, Vault } from "@seneschal/kernel/ports";
 import { utf8 } from "../../../platform/bytes.ts";
 import type { GatewayUnit } from "../call.ts";
-import { vaultName } from "../organizations/kek-name.ts";
+import { vaultName } from "../organization-keys.ts";
 import { authorities, type InstanceAuthority, instanceAuthorities } from "./collections.ts";
-import type { RevocationAddresses } from "./revocation-addresses.ts";
+
+/** Where what an authority revoked can be asked, as it goes into the certificates that it issues. */
+export type RevocationAddresses = (authority: string) => Pick<CertificateExtensions, "crlUrls" | "ocspUrls">;
+
+const ids = Object.entries(instanceAuthorities) as readonly [InstanceAuthority, string][];
+
+/** Addresses below the instance's public one; without it certificates name none. */
+export function revocationAddresses(publicUrl: string | undefined): RevocationAddresses {
+  if (publicUrl === undefined) return () => ({});
+  const base = `${publicUrl.replace(/\/+$/, "")}/api/v1`;
+  return (authority) => {
+    const [own] = ids.find(([, id]) => id === authority) ?? [];
+    const org = encodeURIComponent(authority);
+    if (own === undefined) return { crlUrls: [`${base}/crl/${org}`], ocspUrls: [`${base}/ocsp/${org}`] };
+    const crlUrls = [`${base}/pki/${own}/crl`];
+    return own === "servers" ? { crlUrls, ocspUrls: [`${base}/pki/servers/ocsp`] } : { crlUrls };
+  };
+}
 
 const VAULT_KEY = "gateway-pki";
 const YEAR = 365 * 86_400_000;

@@ -20,8 +20,7 @@ import {
 import { CodedError } from "@seneschal/kernel";
 import type { GatewayUnit } from "../call.ts";
 import { type AuthorityNeeds, certifyOrganization, instanceAuthority } from "./authority.ts";
-import type { CertificateRecord } from "./certificates.ts";
-import { authorities, type InstanceAuthority, instanceAuthorities } from "./collections.ts";
+import { authorities, type CertificateRecord, type InstanceAuthority, instanceAuthorities } from "./collections.ts";
 
 /** The chain that an authority presents from now on. */
 export interface CrossSigned {

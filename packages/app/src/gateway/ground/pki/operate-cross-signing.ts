@@ -3,8 +3,7 @@ import { instanceStream } from "../audit/event.ts";
 import { systemCall } from "../call.ts";
 import type { GroundServices } from "../services.ts";
 import { every } from "../store/every.ts";
-import { type CertificateRecord, certificates } from "./certificates.ts";
-import type { InstanceAuthority } from "./collections.ts";
+import { type CertificateRecord, certificates, type InstanceAuthority } from "./collections.ts";
 import type { CrossSigned } from "./cross-signing.ts";
 
 /** What another CA is asked to sign for an authority, as the operator of the instance. */

@@ -77,3 +77,67 @@ export async function listStored(
 export function documents<T extends object>(stored: readonly Stored[]): readonly T[] {
   return stored.map((item) => item.doc as unknown as T);
 }
+
+/** A {@link Reader} that may remember what it read. */
+export interface CachedReader extends Reader {
+  /** Something was written: nothing remembered counts any more. */
+  forget(): void;
+  /** The same as a store: what it gives has its version. */
+  readonly store: DocumentStore;
+}
+
+/** More than this is not remembered. */
+const ENTRIES = 20_000;
+
+/**
+ * Remembers reads until anything is written. Only over a store that is this process's alone and tells of every change: there
+ * no answer is older than the last commit that was acknowledged. Over any other store nothing is remembered. What comes
+ * back is shared: do not change it.
+ */
+export function cachedReader(store: DocumentStore): CachedReader {
+  const { multiProcess, subscribe } = store.capabilities;
+  if (multiProcess || subscribe !== "push") return { ...reader(store), store, forget: () => undefined };
+
+  let changed = 0;
+  let kept = new Map<string, Promise<unknown>>();
+  const forget = (): void => {
+    // A new one: V8 chains a cleared table to the next, and with it all that it held until the next full collection.
+    kept = new Map();
+  };
+  store.subscribe((seq) => {
+    if (seq === changed) return;
+    changed = seq;
+    forget();
+  });
+
+  // What is still being read is shared too: many ask for the same right after a write.
+  const remembered = <T>(key: string, load: () => Promise<T>): Promise<T> => {
+    const known = kept.get(key);
+    if (known !== undefined) return known as Promise<T>;
+    const loading = load();
+    // INVARIANT: what was read before a write is not remembered after it, which leaves this table behind.
+    const own = kept;
+    if (own.size < ENTRIES) {
+      own.set(key, loading);
+      loading.catch(() => own.delete(key));
+    }
+    return loading;
+  };
+
+  const view: DocumentStore = {
+    capabilities: store.capabilities,
+    get: (coll, id) => remembered(`${coll}/${id}`, async () => store.get(coll, id)),
+    getMany: (coll, ids) => store.getMany(coll, ids),
+    list: (coll, index, prefix, options) =>
+      remembered(`${coll}.${index} ${JSON.stringify([prefix, options])}`, async () => store.list(coll, index, prefix, options)),
+    count: (coll, index, prefix, range) => store.count(coll, index, prefix, range),
+    auditRead: (after, limit) => store.auditRead(after, limit),
+    changes: (after, limit) => store.changes(after, limit),
+    compact: (upTo) => store.compact(upTo),
+    commit: (commit) => store.commit(commit),
+    subscribe: (callback) => store.subscribe(callback),
+    close: () => store.close(),
+  };
+  const { page, count } = reader(store);
+  return { ...reader(view), page, count, store: view, forget };
+}

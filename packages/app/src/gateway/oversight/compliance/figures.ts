@@ -1,5 +1,6 @@
-import { isAboutPerson, type Workspace } from "@seneschal/core/keys";
-import type { JsonObject } from "@seneschal/kernel";
+import { isAboutPerson, isKeyUse, type Period, type Workspace } from "@seneschal/core/keys";
+import type { Json, JsonObject } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
 import { type Collection, every } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import {
@@ -13,11 +14,93 @@ import {
   users,
 } from "../../people/index.ts";
 import { admissions, participations, workspaces } from "../../workspaces/index.ts";
-import { auditFigures } from "../audit-views/figures.ts";
-import { scanAudit } from "../audit-views/query.ts";
-import type { GrowingObject } from "./growing.ts";
-import { type LastUses, lastUses } from "./last-uses.ts";
-import type { Scope } from "./scope.ts";
+import { auditFigures, scanAudit } from "../audit-query.ts";
+
+/**
+ * JSON whose lists may be read while it is written, and whose figures may be known only when they are reached: what a report
+ * says, without holding it.
+ */
+export type Growing = Json | AsyncIterable<Growing> | Later | readonly Growing[] | GrowingObject;
+
+/** A figure that stands when everything before it was written. */
+type Later = () => Growing | Promise<Growing>;
+
+export interface GrowingObject {
+  readonly [field: string]: Growing;
+}
+
+export const isStream = (value: Growing): value is AsyncIterable<Growing> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+
+/** An object that is no list of any kind. */
+export const isRecord = (value: Growing): value is GrowingObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isStream(value);
+
+/** Whether nothing in it grows. */
+export function isWhole(value: Growing): value is Json {
+  if (typeof value === "function") return false;
+  if (typeof value !== "object" || value === null) return true;
+  return !isStream(value) && Object.values(value as GrowingObject).every(isWhole);
+}
+
+/** The items of a list, whether it grows or not. */
+export async function* itemsOf(list: AsyncIterable<Growing> | readonly Growing[]): AsyncGenerator<Growing> {
+  yield* list;
+}
+
+/** What a report may look at: an organisation's records, and its log up to the event `size` within a period. */
+export interface Scope {
+  readonly org: string;
+  readonly period: Period;
+  readonly size: number;
+}
+
+/** When a workspace's key was last used, out of the audit log. */
+interface LastUses {
+  /** By anybody. */
+  newest(): Promise<string | null>;
+  /** The same people with the time of each. A few hundred of them are held at a time, however many there are and however often they came. */
+  of<P extends { readonly identity_id: string }>(
+    people: AsyncIterable<P>,
+  ): AsyncGenerator<P & { readonly last_access: string | null }>;
+}
+
+const BATCH = 500;
+
+/** Looks back from the newest event of the workspace, and no further than it must. */
+function lastUses(store: DocumentStore, { org, period, size }: Scope, workspace: string): LastUses {
+  async function* backwards() {
+    for await (const { event, stream_seq } of scanAudit(store, org, { ...period, workspace }, true)) {
+      if (isKeyUse(event) && stream_seq <= size) yield event;
+    }
+  }
+
+  async function* timed<P extends { readonly identity_id: string }>(batch: readonly P[]) {
+    const wanted = new Set(batch.map(({ identity_id }) => identity_id));
+    const times = new Map<string, string>();
+    for await (const { actor, timestamp } of backwards()) {
+      if (wanted.delete(actor)) times.set(actor, timestamp);
+      if (wanted.size === 0) break;
+    }
+    for (const person of batch) yield { ...person, last_access: times.get(person.identity_id) ?? null };
+  }
+
+  return {
+    async newest() {
+      for await (const { timestamp } of backwards()) return timestamp;
+      return null;
+    },
+    async *of(people) {
+      let batch = [];
+      for await (const person of people) {
+        if (batch.push(person) < BATCH) continue;
+        yield* timed(batch);
+        batch = [];
+      }
+      if (batch.length > 0) yield* timed(batch);
+    },
+  };
+}
 
 /** What happened in a period: counts over the whole audit log of the organisation. */
 export async function summary({ store, read }: PartnerServices, { org, period, size }: Scope): Promise<GrowingObject> {

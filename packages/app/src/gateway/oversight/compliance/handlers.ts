@@ -3,12 +3,10 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, type ReportType, reportFacts, reportPeriod } from "@seneschal/core/keys";
 import { type Call, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
-import { lengthOf } from "../audit-views/query.ts";
+import { lengthOf } from "../audit-query.ts";
 import { type ReportSeal, reportSeals } from "../collections.ts";
-import { accessReview, subjectAccess, summary } from "./figures.ts";
-import type { GrowingObject } from "./growing.ts";
+import { accessReview, type GrowingObject, type Scope, subjectAccess, summary } from "./figures.ts";
 import { reportBytes } from "./report.ts";
-import type { Scope } from "./scope.ts";
 
 type Routes = Pick<
   GatewayContract,

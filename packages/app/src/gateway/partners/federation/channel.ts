@@ -2,12 +2,27 @@ import { type Breaker, type IdentityFetch, mtlsFetch, openBreaker, type TargetGu
 import { inSpan, traceHeaders } from "@seneschal/adapters/telemetry";
 import { bodyBounds, decodeJson, type Route } from "@seneschal/contract";
 import { refusal } from "@seneschal/core/keys";
+import { encodePem } from "@seneschal/crypto/x509";
 import { isCoded } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
 import type * as z from "zod";
-import type { GatewayMetrics, Reader } from "../../ground/index.ts";
-import { federationIdentities, type StoredFederation } from "../collections.ts";
-import { federationKey } from "./key.ts";
+import { type GatewayMetrics, type GroundServices, kekName, type Reader, utf8 } from "../../ground/index.ts";
+import { type FederationIdentity, federationIdentities, federations, type StoredFederation } from "../collections.ts";
+
+/** What a sealed federation key is bound to. */
+export function keyBinding(org: string): Uint8Array {
+  return utf8(`seneschal/federation-key/v1\0${org}`);
+}
+
+/** PKCS#8 PEM of an organisation's federation key, for the TLS layer. */
+export async function federationKey({ vault }: { readonly vault: Vault }, identity: FederationIdentity): Promise<string> {
+  const { org_id: org, sealed_key } = identity;
+  return encodePem("PRIVATE KEY", await vault.decrypt(kekName(org), sealed_key, keyBinding(org)));
+}
+
+/** See {@link GroundServices.hostOf}. */
+export const hostOf: GroundServices["hostOf"] = async (read, { id, org, type }) =>
+  type === "partner" ? ((await read.get(federations, id))?.org_id ?? org) : org;
 
 /** A call to a partner's gateway: one of the contract's routes. */
 interface PeerCall<R extends Route> {

@@ -1,6 +1,6 @@
 import type { Handlers, RequestFacts } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract, type SignedOperation } from "@seneschal/contract/gateway";
-import { establishFederation, invalidField, refusal, requireAddress, stepFederation } from "@seneschal/core/keys";
+import { establishFederation, invalidField, refusal, requireAddress, stepFederation, timestamp } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import {
   type EntityReading,
@@ -16,17 +16,32 @@ import { standingOf } from "../replication/followers.ts";
 import { offerWaiting } from "../replication/offer.ts";
 import type { PartnerServices } from "../services.ts";
 import { witnessesOf } from "../witnesses.ts";
+import { endFederation, takeInCertificate } from "./agreement.ts";
 import { useOf } from "./budgets.ts";
-import { checkPartner, type PartnerHealth } from "./check-health.ts";
-import { endFederation } from "./end.ts";
+import {
+  bringRenewal,
+  certificatesOf,
+  partnerKey,
+  pemBase64,
+  pinnedBundle,
+  renewForPartner,
+  signForPartner,
+} from "./certificates.ts";
 import { findFederation, requireFederation } from "./find.ts";
+import { checkPartner, type PartnerHealth } from "./health.ts";
 import { ensureIdentity } from "./identity.ts";
-import { pemBase64 } from "./pem.ts";
-import { pinnedBundle } from "./pinned-bundle.ts";
-import { bringRenewal, renewForPartner } from "./renew.ts";
-import { partnerKey, signForPartner } from "./sign-for-partner.ts";
-import { takeInCertificate } from "./take-in.ts";
-import { federationView } from "./view.ts";
+
+/** A federation as callers see it: the certificate that we signed for the partner, ready to be handed over. */
+export function federationView(federation: StoredFederation) {
+  const { certificate, outbound_certificate, outbound_expires_at } = federation;
+  const ends = outbound_certificate === null ? null : (outbound_expires_at ?? endOf(outbound_certificate));
+  return { ...federation, outbound_expires_at: ends, certificate: certificate === null ? null : pemBase64(certificate) };
+}
+
+/** When the first certificate of a bundle ends. */
+function endOf(pem: string): string {
+  return timestamp(certificatesOf("certificate", pem)[0].notAfter);
+}
 
 type Routes = Pick<
   GatewayContract,

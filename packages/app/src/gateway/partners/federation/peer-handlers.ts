@@ -2,10 +2,9 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { timestamp } from "@seneschal/core/keys";
 import type { PartnerServices } from "../services.ts";
-import { endFederation } from "./end.ts";
+import { endFederation, takeInCertificate } from "./agreement.ts";
 import { federationOfCaller } from "./find.ts";
 import { judged } from "./judged.ts";
-import { takeInCertificate } from "./take-in.ts";
 
 type Routes = Pick<GatewayContract, "peerHealth" | "peerCertificate" | "peerRevocation">;
 

@@ -7,9 +7,9 @@ import { type StoredFederation, shareId, shares } from "../collections.ts";
 import { federationOfCaller, noteHeard } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";
 import type { PartnerServices } from "../services.ts";
-import { applyState, checkState } from "./apply-state.ts";
-import { takeConsent } from "./consent-to-deletion.ts";
-import { describeShare } from "./describe.ts";
+import { takeConsent } from "./deletion-consent.ts";
+import { describeShare } from "./dispatch.ts";
+import { applyState, checkState } from "./replica.ts";
 
 type Routes = Pick<GatewayContract, "peerWorkspace" | "peerAnswer" | "peerDeletionConsent">;
 

@@ -1,15 +1,36 @@
-import type { WorkspaceReplication } from "../../workspaces/index.ts";
+import { invitationStatus, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
+import type { GatewayUnit } from "../../ground/index.ts";
+import { invitations, saveWorkspace, type WorkspaceReplication } from "../../workspaces/index.ts";
 import { replicaId, replicas } from "../collections.ts";
-import { federatedKeys } from "../federation/certified-keys.ts";
+import { federatedKeys } from "../federation/identity.ts";
 import type { PartnerServices } from "../services.ts";
-import { announce, shareOf, stepAndTell } from "./announce.ts";
-import { acceptOffer, declineOffer, hasOffer } from "./answer-offer.ts";
-import { consenting, consentToDeletion } from "./consent-to-deletion.ts";
-import { followed } from "./followers.ts";
-import { handOver } from "./hand-over.ts";
-import { offerToPartner } from "./offer.ts";
-import { requireFollowed } from "./require-followed.ts";
-import { takeBundle } from "./take-bundle.ts";
+import { consenting, consentToDeletion } from "./deletion-consent.ts";
+import { announce, shareOf, stepAndTell } from "./dispatch.ts";
+import { followed, requireFollowed } from "./followers.ts";
+import { acceptOffer, declineOffer, hasOffer, offerToPartner } from "./offer.ts";
+import { takeBundle } from "./replica.ts";
+
+/**
+ * Lets the partners that were invited to an air-gapped workspace of the caller's organisation take part: a bundle with its keys is about
+ * to be carried to them, and whoever holds the keys counts as a participant. Answers the workspace as it is then.
+ */
+async function handOver(services: PartnerServices, unit: GatewayUnit, workspace: Workspace): Promise<Workspace> {
+  const { principal, now } = unit.call;
+  if (workspace.mode !== "airgap" || workspace.org_id !== principal.org || workspace.status !== "active") return workspace;
+  let current = workspace;
+  for (const invitation of await unit.list(invitations, "pending", [workspace.id])) {
+    const { id, org_id: partner } = invitation;
+    const share = await shareOf(unit, workspace.id, partner);
+    const known = (await federatedKeys(unit, partner, principal.org)) !== undefined;
+    if (share?.stage !== "offered" || !known || invitationStatus(invitation, now) !== "pending") continue;
+    unit.put(invitations, id, stepInvitation(invitation, "accept", now));
+    const step = stepWorkspace(current, { kind: "join", org: partner, group_id: null }, now);
+    await saveWorkspace(services, unit, step);
+    current = step.state;
+    unit.record({ type: "workspace.join", workspace: current.id, metadata: { org_id: partner, invitation_id: id } });
+  }
+  return current;
+}
 
 /** What this floor does for the workspaces below it. */
 export const workspaceReplication: WorkspaceReplication<PartnerServices> = {

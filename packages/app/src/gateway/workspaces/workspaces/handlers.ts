@@ -31,18 +31,22 @@ import {
   workspaces,
 } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { boundGroup, standing } from "./access.ts";
+import {
+  boundGroup,
+  findOwnWorkspace,
+  findVisibleWorkspace,
+  findWorkspace,
+  listWorkspaces,
+  receivedInvitation,
+  seesAll,
+  standing,
+  workspaceView,
+} from "./access.ts";
 import type { BundleContent } from "./bundle-content.ts";
-import { carryOut } from "./carry-out.ts";
-import { makeWorkspace } from "./create.ts";
-import { findOwnWorkspace, findVisibleWorkspace, findWorkspace } from "./find.ts";
-import { listWorkspaces, seesAll } from "./list.ts";
-import { receivedInvitation } from "./received-invitation.ts";
-import { saveWorkspace } from "./save.ts";
+import { carryOut, makeWorkspace, saveWorkspace } from "./carry-out.ts";
 import { checkWorkspaceSignature } from "./sign.ts";
 import { exportBundle, importBundle } from "./transfer.ts";
 import { decryptItems, encryptItems } from "./use-key.ts";
-import { workspaceView } from "./view.ts";
 
 type Routes = Pick<
   GatewayContract,

@@ -1,11 +1,114 @@
-import { refusal, timestamp, type Workspace } from "@seneschal/core/keys";
-import { base64, type GatewayUnit, isLocal } from "../../ground/index.ts";
+import {
+  type ReplicatedPolicy,
+  type ReplicatedWorkspace,
+  replicatedWorkspace as replicatedWorkspaceSchema,
+} from "@seneschal/contract/gateway";
+import { type Participant, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
+import { canonicalJson } from "@seneschal/crypto";
+import { signingBytes } from "@seneschal/crypto/signing";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
+import * as z from "zod";
+import { base64, bytes, type GatewayUnit, isLocal, type PublicKeys, utf8 } from "../../ground/index.ts";
 import { participationId, participations, policies, workspaces } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { bundleBytes, bundleChecksum, checkBundle, openDeks } from "./bundle.ts";
 import type { BundleContent } from "./bundle-content.ts";
-import { replicatedPolicies, replicatedWorkspace, storedWorkspace } from "./replicated-state.ts";
-import { type Recipient, sealKeys } from "./sealed-keys.ts";
+import { openKeys, type Recipient, sealKeys } from "./sealed-keys.ts";
+
+/** Base64 SHA-256 over the canonical JSON of the content. */
+function bundleChecksum(services: WorkspaceServices, content: BundleContent): string {
+  return base64(services.crypto.hash("sha256", utf8(canonicalJson(content))));
+}
+
+/** What the exporter's organisation signs. */
+function bundleBytes(content: BundleContent, checksum: string): Uint8Array {
+  return signingBytes("bundle", { checksum, exporter_org: content.exporter_org, workspace_id: content.workspace.id });
+}
+
+/** The public keys of an exporter: of this instance, or of one with which the importer is federated. */
+async function exporterKeys(services: WorkspaceServices, unit: GatewayUnit, exporter: string): Promise<PublicKeys | undefined> {
+  const { org } = unit.call.principal;
+  return (await services.organizationKeys.known(unit, exporter)) ?? (await services.replication.keysOf(unit, exporter, org));
+}
+
+/** The key versions sealed to the caller's organisation. Throws `BUNDLE_INVALID`. The caller zeroes them. */
+async function openDeks(
+  services: WorkspaceServices,
+  unit: GatewayUnit,
+  content: BundleContent,
+): Promise<Readonly<Record<string, Uint8Array>>> {
+  const { org } = unit.call.principal;
+  const sealed = content.export_dek[org];
+  const sender = await exporterKeys(services, unit, content.exporter_org);
+  if (sealed === undefined || sender === undefined) throw invalidBundle("recipient");
+  const deks = await openKeys(services, unit, {
+    workspace: content.workspace.id,
+    exporter: content.exporter_org,
+    recipient: org,
+    sealed,
+    senderKey: sender.exchange,
+    dek_version: content.workspace.dek_version,
+    complete: true,
+  });
+  if (deks === undefined) throw invalidBundle("keys");
+  return deks;
+}
+
+/** Checksum, signer and recipient of a bundle. Throws `BUNDLE_INVALID` naming what does not hold. */
+async function checkBundle(
+  services: WorkspaceServices,
+  unit: GatewayUnit,
+  content: BundleContent,
+  checksum: string,
+  signature: string | undefined,
+): Promise<void> {
+  const { org } = unit.call.principal;
+  if (base64(bytes(checksum)) !== bundleChecksum(services, content)) throw invalidBundle("checksum");
+  const signer = await exporterKeys(services, unit, content.exporter_org);
+  const genuine =
+    signer !== undefined &&
+    signature !== undefined &&
+    services.crypto.ed25519Verify(signer.signing, bundleBytes(content, base64(bytes(checksum))), bytes(signature));
+  if (!genuine) throw invalidBundle("signature");
+  const { participants, owner_org_id } = content.workspace;
+  const orgs = participants.map((participant: Participant) => participant.org_id);
+  const owners = participants.filter((participant: Participant) => participant.role === "owner");
+  if (!orgs.includes(org) || !content.recipient_orgs.includes(org)) throw invalidBundle("recipient");
+  if (owners.length !== 1 || owners[0]?.org_id !== owner_org_id || new Set(orgs).size !== orgs.length)
+    throw invalidBundle("format");
+}
+
+function invalidBundle(reason: "checksum" | "signature" | "recipient" | "format" | "keys") {
+  return refusal("BUNDLE_INVALID", `the bundle's ${reason} does not hold`, { reason });
+}
+
+/** The part of a workspace that travels between instances: what the contract lets partners read of it, however much else is stored. */
+export function replicatedWorkspace(workspace: Workspace): ReplicatedWorkspace {
+  return told(replicatedWorkspaceSchema, { ...workspace, owner_org_id: workspace.org_id }) as ReplicatedWorkspace;
+}
+
+/** Of a value what the schema names. */
+function told(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodArray) return (value as readonly unknown[]).map((item) => told(schema.element, item));
+  if (!(schema instanceof z.ZodObject)) return value;
+  const members = value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(schema.shape).map(([name, member]) => [name, told(member, members[name])]));
+}
+
+/** A workspace as it is stored, from what travelled. */
+export function storedWorkspace({ owner_org_id: org_id, ...rest }: ReplicatedWorkspace): Workspace {
+  return { ...rest, org_id };
+}
+
+/** What a revision of a workspace says, as one number: SHA-256 over its canonical JSON, hex. Owner and partners compute the same. */
+export function stateHash(crypto: CryptoProvider, workspace: ReplicatedWorkspace): string {
+  return Buffer.from(crypto.hash("sha256", utf8(canonicalJson(workspace)))).toString("hex");
+}
+
+/** The policies of a workspace as they travel. */
+export async function replicatedPolicies(unit: GatewayUnit, workspace: string): Promise<ReplicatedPolicy[]> {
+  const bound = await unit.list(policies, "by_workspace", [workspace]);
+  return bound.map(({ id, name, rego, version }) => ({ id, name, rego, version }));
+}
 
 /** Makes the signed bundle of a workspace. Without `withKeys` it holds no key. */
 export async function exportBundle(services: WorkspaceServices, unit: GatewayUnit, workspace: Workspace, withKeys: boolean) {
