@@ -20,7 +20,7 @@ const bounds = [
   "packages/adapters/src/etcd/etcd-client.ts",
   "packages/adapters/src/etcd/open-etcd-lease.ts",
   "packages/adapters/src/runner/local-runner.ts",
-  "packages/app/src/gateway/partners/edges/connection.ts",
+  "packages/app/src/gateway/partners/edges.ts",
   "packages/app/src/platform/health.ts",
   "packages/app/src/platform/phases.ts",
   "packages/app/src/storage/data/memory-budget.ts",
