@@ -53,12 +53,7 @@ export type Delivery =
   | { readonly kind: "refused"; readonly code: string };
 
 /** Says one kind of thing to a partner. What it throws of `FEDERATION_FAILED` is tried again. */
-type Send = (
-  services: PartnerServices,
-  dispatch: Dispatch,
-  federation: StoredFederation,
-  now: number,
-) => Promise<Delivery>;
+type Send = (services: PartnerServices, dispatch: Dispatch, federation: StoredFederation, now: number) => Promise<Delivery>;
 
 /** What a partner's answer that is no success means. */
 function refusedOrLater(answer: PeerAnswer): Delivery {
