@@ -1,4 +1,4 @@
-export { type AccessDecision, type AccessFacts, accessBasis, decideAccess, type PolicyVerdict } from "./access/decide-access.ts";
+export { type AccessDecision, type AccessFacts, accessBasis, decideAccess, type PolicyVerdict } from "./access.ts";
 export {
   type Asking,
   ask,
@@ -7,7 +7,7 @@ export {
   type JoinRequestStatus,
   joinRequestStatuses,
   joinRequestTable,
-} from "./access-request/step.ts";
+} from "./access-request.ts";
 export { type AddressRules, type CalledAddress, requireAddress } from "./address.ts";
 export {
   type Admin,
@@ -20,7 +20,7 @@ export {
   enrollmentStatuses,
   isActiveSuperAdmin,
   stepAdmin,
-} from "./admin/step.ts";
+} from "./admin.ts";
 export {
   type Admission,
   type AdmissionStatus,
@@ -31,7 +31,7 @@ export {
   byMembership,
   type Grant,
   revokeAdmission,
-} from "./admission/step.ts";
+} from "./admission.ts";
 export {
   type Backup,
   type BackupInput,
@@ -41,8 +41,8 @@ export {
   requireRestorable,
   startBackup,
   stepBackup,
-} from "./backup/step.ts";
-export { type CardSight, maxSeenCards, type SeenCard, seeCard } from "./card/seen.ts";
+} from "./backup.ts";
+export { type CardSight, maxSeenCards, type SeenCard, seeCard } from "./card.ts";
 export {
   type Ceremony,
   type CeremonyEffect,
@@ -56,10 +56,15 @@ export {
   ceremonyTable,
   startCeremony,
   stepCeremony,
-} from "./ceremony/step.ts";
-export { isRenewalDue } from "./certificate/renewal.ts";
-export { type CertificateSubject, certificateSubjects, requireRevocable } from "./certificate/revocable.ts";
-export { type NamesOfInstance, requireCertifiableName } from "./certificate/server-names.ts";
+} from "./ceremony.ts";
+export {
+  type CertificateSubject,
+  certificateSubjects,
+  isRenewalDue,
+  type NamesOfInstance,
+  requireCertifiableName,
+  requireRevocable,
+} from "./certificate.ts";
 export { invalidField, type KeysCode, type KeysError, notFound, refusal } from "./codes.ts";
 export {
   type Crk,
@@ -71,7 +76,7 @@ export {
   crkTable,
   requireThreshold,
   stepCrk,
-} from "./crk/step.ts";
+} from "./crk.ts";
 export {
   type CardConfirmation,
   CONFIRMATIONS,
@@ -83,7 +88,7 @@ export {
   enrollCustodian,
   revokeCustodian,
   shareCard,
-} from "./custodian/step.ts";
+} from "./custodian.ts";
 export {
   assignCustodian,
   type Custodian,
@@ -96,7 +101,7 @@ export {
   requireSeated,
   succeedCustodians,
   takeSeat,
-} from "./custody/custody.ts";
+} from "./custody.ts";
 export {
   awaitedParticipants,
   type CeremonyParticipant,
@@ -109,7 +114,7 @@ export {
   requireOpenCeremony,
   requireRelayed,
   rotatesShares,
-} from "./custody-ceremony/step.ts";
+} from "./custody-ceremony.ts";
 export {
   type Device,
   type DeviceEffect,
@@ -120,7 +125,7 @@ export {
   enrollDevice,
   isActiveDevice,
   revokeDevice,
-} from "./device/step.ts";
+} from "./device.ts";
 export {
   type EmergencyAccess,
   type EmergencyEffect,
@@ -133,7 +138,7 @@ export {
   requestEmergency,
   requireNoneOpen,
   stepEmergency,
-} from "./emergency/step.ts";
+} from "./emergency.ts";
 export {
   type AdminRole,
   type AuditFlaw,
@@ -148,8 +153,9 @@ export {
   type Mode,
   modes,
 } from "./enums.ts";
-export { countedSize, countedSizes, type PartnerUse, requireWithinBudgets } from "./federation/budgets.ts";
 export {
+  countedSize,
+  countedSizes,
   establishFederation,
   type Federation,
   type FederationEffect,
@@ -158,9 +164,11 @@ export {
   type FederationStatus,
   federationStatuses,
   federationTable,
+  type PartnerUse,
+  requireWithinBudgets,
   type SignedForPartner,
   stepFederation,
-} from "./federation/step.ts";
+} from "./federation.ts";
 export {
   defaultKdf,
   type GenerationCeremony,
@@ -175,7 +183,7 @@ export {
   type SeedEntry,
   startGeneration,
   stepGeneration,
-} from "./generation-ceremony/step.ts";
+} from "./generation-ceremony.ts";
 export {
   type Invitation,
   type InvitationInput,
@@ -186,7 +194,7 @@ export {
   invite,
   requireInvited,
   stepInvitation,
-} from "./invitation/step.ts";
+} from "./invitation.ts";
 export { type Lifetimes, lifetimes, limits } from "./lifetimes.ts";
 export {
   createMessage,
@@ -202,10 +210,10 @@ export {
   receiveMessage,
   retryDelay,
   stepMessage,
-} from "./message/step.ts";
-export { freshMfa, type Mfa, mfaFailureLimit, verifyMfa } from "./mfa/verify-code.ts";
-export { isOrganizationId, type Organization } from "./organization/organization.ts";
-export { areTwoPeople, findSamePerson, isSamePerson, type Person } from "./person/person.ts";
+} from "./message.ts";
+export { freshMfa, type Mfa, mfaFailureLimit, verifyMfa } from "./mfa.ts";
+export { isOrganizationId, type Organization } from "./organization.ts";
+export { areTwoPeople, findSamePerson, isSamePerson, type Person } from "./person.ts";
 export {
   initiateRecovery,
   type Recovery,
@@ -219,7 +227,7 @@ export {
   recoveryTable,
   recoveryTypes,
   stepRecovery,
-} from "./recovery/step.ts";
+} from "./recovery.ts";
 export { isTimelyConsent } from "./replica/consent.ts";
 export {
   type Followed,
@@ -261,8 +269,8 @@ export {
   reportFacts,
   reportPeriod,
   reportTypes,
-} from "./report/report.ts";
-export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation/policy.ts";
+} from "./report.ts";
+export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation.ts";
 export {
   attemptAt,
   type GivenShare,
@@ -271,7 +279,7 @@ export {
   type ShareVerdict,
   UNSEAL_ATTEMPT_MS,
   type UnsealAttempt,
-} from "./seal/give-share.ts";
+} from "./seal.ts";
 export {
   type Confirmation,
   confirmShare,
@@ -285,7 +293,7 @@ export {
   shareTable,
   stepShare,
   type Told,
-} from "./share/step.ts";
+} from "./share.ts";
 export {
   createSigningSession,
   type SigningKey,
@@ -295,7 +303,7 @@ export {
   signingSessionStatus,
   signingSessionStatuses,
   stepSigningSession,
-} from "./signing-session/step.ts";
+} from "./signing-session.ts";
 export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
 export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";
 export { isUuid, uuid } from "./uuid.ts";
@@ -312,22 +320,23 @@ export {
   type WitnessStep,
   type WitnessTrouble,
   witnessTroubles,
-} from "./witness/step.ts";
-export { requireWorkspace, type WorkspaceOperation, workspaceOperations, workspaceRefusal } from "./workspace/guard.ts";
+} from "./witness.ts";
 export {
   createWorkspace,
   lowersProtection,
+  type Participant,
+  participates,
+  requireWorkspace,
   stepWorkspace,
+  type Workspace,
   type WorkspaceChanges,
   type WorkspaceCreate,
   type WorkspaceEffect,
   type WorkspaceInput,
-} from "./workspace/step.ts";
-export {
-  type Participant,
-  participates,
-  type Workspace,
+  type WorkspaceOperation,
   type WorkspaceStatus,
+  workspaceOperations,
+  workspaceRefusal,
   workspaceStatus,
   workspaceStatuses,
-} from "./workspace/workspace.ts";
+} from "./workspace.ts";

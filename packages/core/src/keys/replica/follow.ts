@@ -1,7 +1,7 @@
 import { checkArgument, type JsonObject } from "@seneschal/kernel";
 import { invalidField, refusal } from "../codes.ts";
 import { milliseconds, timestamp } from "../time.ts";
-import { participates, type Workspace } from "../workspace/workspace.ts";
+import { participates, type Workspace } from "../workspace.ts";
 import { offerOf, type Replica, requireRevision } from "./judge.ts";
 
 /** What an owner's instance says of its workspace. */

@@ -1,7 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "../codes.ts";
 import type { Classification, Mode } from "../enums.ts";
-import type { ShareStage } from "../share/step.ts";
+import type { ShareStage } from "../share.ts";
 import type { Timestamp } from "../time.ts";
 
 export const replicaStages = ["offered", "accepted", "declined", "shared"] as const;

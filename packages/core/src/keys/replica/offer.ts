@@ -1,6 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import { notFound, refusal } from "../codes.ts";
-import { type Invitation, invite, stepInvitation } from "../invitation/step.ts";
+import { type Invitation, invite, stepInvitation } from "../invitation.ts";
 import { isPast, milliseconds, type Timestamp, timestamp } from "../time.ts";
 import type { ReplicaEvent } from "./follow.ts";
 import type { Offer, Replica } from "./judge.ts";

@@ -1,0 +1,62 @@
+import { checkArgument } from "@seneschal/kernel";
+import type { KeysCode } from "./codes.ts";
+import type { Classification } from "./enums.ts";
+import { type WorkspaceOperation, type WorkspaceStatus, workspaceRefusal } from "./workspace.ts";
+
+/** What a policy said about an operation. An engine failure arrives as a denial. */
+export interface PolicyVerdict {
+  readonly policy: string;
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+/** Everything that the answer depends on, as plain facts. */
+export interface AccessFacts {
+  readonly operation: Extract<WorkspaceOperation, "encrypt" | "decrypt">;
+  readonly status: WorkspaceStatus;
+  /** The caller's organisation owns the workspace or takes part in it. */
+  readonly participates: boolean;
+  readonly classification: Classification;
+  readonly crkProtected: boolean;
+  /** An active admission names the caller. */
+  readonly admitted: boolean;
+  /** The caller's organisation has bound a group to the workspace. */
+  readonly groupBound: boolean;
+  /** The caller is a member of that group. */
+  readonly groupMember: boolean;
+  readonly policies: readonly PolicyVerdict[];
+}
+
+export type AccessDecision =
+  | { readonly allowed: true; readonly through: "admission" | "group" }
+  | { readonly allowed: false; readonly code: KeysCode; readonly reason: string };
+
+/**
+ * Whether a caller may use a workspace's key. Participation first (an outsider learns nothing), then admission, then the
+ * workspace's status, then the policies, which can only restrict.
+ */
+export function decideAccess(facts: AccessFacts): AccessDecision {
+  checkArgument("facts", facts, "object");
+  if (!facts.participates) return { allowed: false, code: "NOT_FOUND", reason: "workspace not found" };
+  const through = accessBasis(facts);
+  if (through === undefined)
+    return { allowed: false, code: "NOT_ADMITTED", reason: "the identity is not admitted to the workspace" };
+  const refused = workspaceRefusal(facts.status, facts.operation);
+  if (refused !== undefined) return { allowed: false, code: refused, reason: `the workspace is ${facts.status}` };
+  const denial = facts.policies.find((verdict) => !verdict.allowed);
+  if (denial !== undefined) return { allowed: false, code: "POLICY_VIOLATION", reason: denial.reason };
+  return { allowed: true, through };
+}
+
+/** How an identity comes in: SECRET and CRK-protected workspaces need an admission, SECRET with a group membership as well. */
+export function accessBasis(
+  facts: Pick<AccessFacts, "classification" | "crkProtected" | "admitted" | "groupBound" | "groupMember">,
+): "admission" | "group" | undefined {
+  checkArgument("facts", facts, "object");
+  if (facts.admitted) {
+    if (facts.classification === "SECRET" && facts.groupBound && !facts.groupMember) return undefined;
+    return "admission";
+  }
+  if (facts.classification === "SECRET" || facts.crkProtected) return undefined;
+  return facts.groupMember ? "group" : undefined;
+}

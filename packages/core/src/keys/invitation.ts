@@ -1,0 +1,83 @@
+import { checkArgument } from "@seneschal/kernel";
+import { refusal } from "./codes.ts";
+import { lifetimes } from "./lifetimes.ts";
+import { isPast, type Timestamp, timestamp } from "./time.ts";
+import { nextStatus, type TransitionTable, to, wrongState } from "./transition.ts";
+
+export const invitationStatuses = ["pending", "accepted", "declined", "expired", "revoked"] as const;
+export type InvitationStatus = (typeof invitationStatuses)[number];
+export type InvitationInput = "accept" | "decline" | "revoke" | "expire";
+
+/** An invitation of the owner's organisation to another one, `org_id`. */
+export interface Invitation {
+  readonly id: string;
+  readonly org_id: string;
+  readonly workspace_id: string;
+  readonly invited_by: string;
+  readonly status: InvitationStatus;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  readonly expires_at: Timestamp;
+  readonly responded_at: Timestamp | null;
+}
+
+const over = { accept: wrongState, decline: wrongState, revoke: wrongState, expire: wrongState } as const;
+
+export const invitationTable: TransitionTable<InvitationStatus, InvitationInput> = {
+  pending: { accept: to("accepted"), decline: to("declined"), revoke: to("revoked"), expire: to("expired") },
+  accepted: over,
+  declined: over,
+  expired: { ...over, accept: { refuse: "INVITATION_EXPIRED" }, decline: { refuse: "INVITATION_EXPIRED" } },
+  revoked: over,
+};
+
+/** A pending invitation of `org`. `lifetime` in milliseconds. */
+export function invite(
+  input: { readonly id: string; readonly workspace_id: string; readonly org: string; readonly by: string },
+  now: number,
+  lifetime: number = lifetimes.invitation,
+): Invitation {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
+  const at = timestamp(now);
+  return {
+    id: input.id,
+    org_id: input.org,
+    workspace_id: input.workspace_id,
+    invited_by: input.by,
+    status: "pending",
+    created_at: at,
+    updated_at: at,
+    expires_at: timestamp(now + lifetime),
+    responded_at: null,
+  };
+}
+
+/** The status at a moment: a pending invitation expires by itself. */
+export function invitationStatus(invitation: Invitation, now: number): InvitationStatus {
+  checkArgument("invitation", invitation, "object");
+  checkArgument("now", now, "number");
+  return invitation.status === "pending" && isPast(invitation.expires_at, now) ? "expired" : invitation.status;
+}
+
+/** One step; throws `STATE_CONFLICT` or `INVITATION_EXPIRED`. */
+export function stepInvitation(invitation: Invitation, input: InvitationInput, now: number): Invitation {
+  checkArgument("invitation", invitation, "object");
+  checkArgument("input", input, "string");
+  checkArgument("now", now, "number");
+  const status = nextStatus("invitation", invitationTable, invitationStatus(invitation, now), input);
+  const answered = status === "accepted" || status === "declined";
+  return {
+    ...invitation,
+    status,
+    updated_at: timestamp(now),
+    responded_at: answered ? timestamp(now) : invitation.responded_at,
+  };
+}
+
+/** Only callers of the invited organisation may answer it. */
+export function requireInvited(invitation: Invitation, org: string): void {
+  checkArgument("invitation", invitation, "object");
+  checkArgument("org", org, "string");
+  if (invitation.org_id !== org) throw refusal("FORBIDDEN", "the invitation is for another organisation");
+}

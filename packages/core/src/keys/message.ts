@@ -1,0 +1,187 @@
+import { checkArgument } from "@seneschal/kernel";
+import { refusal } from "./codes.ts";
+import { lifetimes } from "./lifetimes.ts";
+import { isPast, type Timestamp, timestamp } from "./time.ts";
+import { nextStatus, type TransitionTable, to, wrongState } from "./transition.ts";
+
+export const messageStatuses = ["pending", "delivered", "read", "failed"] as const;
+export type MessageStatus = (typeof messageStatuses)[number];
+export type MessageDirection = "sent" | "received";
+
+/** One organisation's copy of a message. The body is ciphertext: the server never sees what it says. */
+export interface Message {
+  readonly id: string;
+  /** Whose copy it is. */
+  readonly org_id: string;
+  readonly direction: MessageDirection;
+  readonly conversation_id: string | null;
+  readonly sender_org_id: string;
+  readonly sender_id: string;
+  readonly recipient_org_id: string;
+  readonly recipient_id: string;
+  readonly subject: string;
+  /** Base64 ciphertext. */
+  readonly body: string;
+  readonly status: MessageStatus;
+  readonly expires_at: Timestamp;
+  readonly delivered_at: Timestamp | null;
+  readonly read_at: Timestamp | null;
+  readonly error_detail: string | null;
+  readonly attempts: number;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+/** What a sender says in a message. */
+export type MessageFacts = Pick<
+  Message,
+  | "id"
+  | "conversation_id"
+  | "sender_org_id"
+  | "sender_id"
+  | "recipient_org_id"
+  | "recipient_id"
+  | "subject"
+  | "body"
+  | "expires_at"
+>;
+
+/**
+ * The sender's copy of a new message, which waits to be delivered. Throws `VALIDATION_ERROR` for an expiry that is not within the year to come.
+ *
+ * @example
+ * ```ts
+ * import { createMessage, receiveMessage } from "@seneschal/core/keys";
+ * const now = Date.UTC(2026, 0, 1);
+ * const facts = { id: "m1", conversation_id: null, subject: "hello", body: "AAAA", expires_at: "2026-02-01T00:00:00Z" };
+ * const people = { sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "bob" };
+ * const sent = createMessage({ ...facts, ...people }, now);
+ * console.log(sent.org_id, sent.status, receiveMessage(sent, now).org_id); // acme pending globex
+ * ```
+ */
+export function createMessage(facts: MessageFacts, now: number): Message {
+  checkArgument("facts", facts, "object");
+  checkArgument("now", now, "number");
+  requireExpiry(facts.expires_at, now);
+  return { ...factsOf(facts), ...begun(timestamp(now)), org_id: facts.sender_org_id, direction: "sent", status: "pending" };
+}
+
+/** The recipient's copy of a message that arrives now; what the sender says of its own copy is not asked. Throws as {@link createMessage}. */
+export function receiveMessage(facts: MessageFacts, now: number): Message {
+  checkArgument("facts", facts, "object");
+  checkArgument("now", now, "number");
+  requireExpiry(facts.expires_at, now);
+  const at = timestamp(now);
+  const arrived = { org_id: facts.recipient_org_id, direction: "received", status: "delivered", delivered_at: at } as const;
+  return { ...factsOf(facts), ...begun(at), ...arrived };
+}
+
+/**
+ * Whether a partner's gateway may deliver this: a message of its own organisation to the one that it is federated with. `before`: the digest of the message that
+ * it delivered under the same id, if it did. True: this one is new. Throws `FORBIDDEN`, and `CONFLICT` for another message of an id that was delivered.
+ */
+export function judgeDelivery(
+  facts: Pick<MessageFacts, "sender_org_id" | "recipient_org_id">,
+  parties: { readonly partner: string; readonly host: string; readonly digest: string; readonly before?: string },
+): boolean {
+  checkArgument("facts", facts, "object");
+  checkArgument("parties", parties, "object");
+  const { partner, host, digest, before } = parties;
+  if (facts.sender_org_id !== partner)
+    throw refusal("FORBIDDEN", "partners deliver for their own organisation only", { field: "sender_org_id" });
+  if (facts.recipient_org_id !== host)
+    throw refusal("FORBIDDEN", "the federation is with another organisation", { field: "recipient_org_id" });
+  if (before !== undefined && before !== digest) throw refusal("CONFLICT", "another message of that id was delivered");
+  return before === undefined;
+}
+
+/** What is its own, whatever else an object of the like holds. */
+function factsOf(facts: MessageFacts): MessageFacts {
+  const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body, expires_at } = facts;
+  return { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body, expires_at };
+}
+
+function begun(at: Timestamp) {
+  return { delivered_at: null, read_at: null, error_detail: null, attempts: 0, created_at: at, updated_at: at };
+}
+
+function requireExpiry(expires_at: string, now: number): void {
+  const at = Date.parse(expires_at);
+  const problem = !(at > now) ? "must be in the future" : at > now + lifetimes.messageMax ? "is too far away" : undefined;
+  if (problem !== undefined)
+    throw refusal("VALIDATION_ERROR", `expires_at: ${problem}`, { field: "expires_at", reason: problem });
+}
+
+export type MessageInput =
+  | { readonly kind: "deliver" }
+  /** A try that failed: pending stays pending until the message expires. */
+  | { readonly kind: "miss"; readonly detail: string }
+  /** The recipient's side refused it for good. */
+  | { readonly kind: "refuse"; readonly detail: string }
+  | { readonly kind: "read" };
+
+const table: Readonly<Record<MessageDirection, TransitionTable<MessageStatus, MessageInput["kind"]>>> = {
+  sent: {
+    pending: { deliver: to("delivered"), miss: to("pending"), refuse: to("failed"), read: to("pending") },
+    delivered: { deliver: to("delivered"), miss: to("delivered"), refuse: to("delivered"), read: to("delivered") },
+    read: { deliver: wrongState, miss: wrongState, refuse: wrongState, read: wrongState },
+    failed: { deliver: wrongState, miss: wrongState, refuse: wrongState, read: to("failed") },
+  },
+  received: {
+    pending: { deliver: to("delivered"), miss: wrongState, refuse: wrongState, read: wrongState },
+    delivered: { deliver: to("delivered"), miss: wrongState, refuse: wrongState, read: to("read") },
+    read: { deliver: to("read"), miss: wrongState, refuse: wrongState, read: to("read") },
+    failed: { deliver: wrongState, miss: wrongState, refuse: wrongState, read: wrongState },
+  },
+};
+
+/** Sent copies go pending to delivered or failed; received ones delivered to read. */
+export const messageTable = table;
+
+/** One step. Delivering or reading again changes nothing. */
+export function stepMessage(message: Message, input: MessageInput, now: number): Message {
+  checkArgument("message", message, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
+  const status = nextStatus("message", table[message.direction], message.status, input.kind);
+  const at = timestamp(now);
+  switch (input.kind) {
+    case "deliver":
+      return message.status === "pending"
+        ? { ...message, status, delivered_at: at, error_detail: null, attempts: message.attempts + 1, updated_at: at }
+        : message;
+    case "refuse":
+    case "miss": {
+      if (message.status !== "pending") return message;
+      const over = isPast(message.expires_at, now);
+      return {
+        ...message,
+        status: over ? "failed" : status,
+        error_detail: input.detail,
+        attempts: message.attempts + 1,
+        updated_at: at,
+      };
+    }
+    case "read":
+      return message.direction === "received" && message.read_at === null
+        ? { ...message, status, read_at: at, updated_at: at }
+        : message;
+    default:
+      return input satisfies never;
+  }
+}
+
+const firstRetry = 5_000;
+const lastRetry = 15 * 60_000;
+
+/** Milliseconds between a failed try, the `attempts`th, and the next: doubling from 5 s to 15 min. */
+export function retryDelay(attempts: number): number {
+  return Math.min(firstRetry * 2 ** (attempts - 1), lastRetry);
+}
+
+/** When a pending message is tried again, in milliseconds since the epoch. */
+export function nextDelivery(message: Message): number {
+  checkArgument("message", message, "object");
+  if (message.attempts === 0) return Date.parse(message.created_at);
+  return Date.parse(message.updated_at) + retryDelay(message.attempts);
+}

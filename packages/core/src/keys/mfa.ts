@@ -1,0 +1,51 @@
+import { checkArgument } from "@seneschal/kernel";
+import { refusal } from "./codes.ts";
+import { lifetimes } from "./lifetimes.ts";
+import { isPast, type Timestamp, timestamp } from "./time.ts";
+
+/** A person's second factor. The secret itself is sealed elsewhere. */
+export interface Mfa {
+  /** Counts only after the first verified code. */
+  readonly verified: boolean;
+  /** The newest time step that was accepted: it and older ones are refused from then on. */
+  readonly last_step: number;
+  readonly failures: number;
+  readonly locked_until: Timestamp | null;
+}
+
+/** Failures in a row that lock the factor. */
+export const mfaFailureLimit = 5;
+
+export const freshMfa: Mfa = { verified: false, last_step: -1, failures: 0, locked_until: null };
+
+/**
+ * Judges a code. `matchedStep` is the TOTP time step (RFC 6238) that the code fits, if any. A replayed step counts as a
+ * failure; five failures lock for a while.
+ */
+export function verifyMfa(
+  mfa: Mfa,
+  matchedStep: number | undefined,
+  now: number,
+): { readonly mfa: Mfa; readonly accepted: boolean } {
+  checkArgument("mfa", mfa, "object");
+  checkArgument("now", now, "number");
+  if (mfa.locked_until !== null && !isPast(mfa.locked_until, now)) {
+    throw refusal("RATE_LIMITED", "too many wrong codes: locked for a while", {
+      locked_until: mfa.locked_until,
+      retry_after: Math.ceil((Date.parse(mfa.locked_until) - now) / 1000),
+    });
+  }
+  if (matchedStep !== undefined && matchedStep > mfa.last_step) {
+    return { mfa: { verified: true, last_step: matchedStep, failures: 0, locked_until: null }, accepted: true };
+  }
+  const failures = mfa.failures + 1;
+  const locked = failures >= mfaFailureLimit;
+  return {
+    mfa: {
+      ...mfa,
+      failures: locked ? 0 : failures,
+      locked_until: locked ? timestamp(now + lifetimes.mfaLock) : null,
+    },
+    accepted: false,
+  };
+}

@@ -1,0 +1,115 @@
+import { checkArgument } from "@seneschal/kernel";
+import { type Timestamp, timestamp } from "./time.ts";
+import { nextStatus, type TransitionTable, to, wrongState } from "./transition.ts";
+
+export const shareStages = ["offered", "shared", "ended"] as const;
+export type ShareStage = (typeof shareStages)[number];
+
+/**
+ * The owner's record of a workspace in which a partner on another instance takes part, or is invited to. The owner's word counts; the
+ * partner is told the whole state each time, under a number that only grows.
+ */
+export interface Share {
+  readonly workspace_id: string;
+  /** The owner. */
+  readonly org_id: string;
+  readonly partner_org_id: string;
+  readonly federation_id: string;
+  readonly invitation_id: string;
+  readonly stage: ShareStage;
+  /** Of the newest state that the partner has to hear of. */
+  readonly sequence: number;
+  /** Of the newest state that it confirmed. */
+  readonly confirmed: number;
+  /** What stood under the number that was confirmed last. */
+  readonly follower?: Told & { readonly confirmed_at: Timestamp };
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+
+/** What a partner was told of a workspace. */
+export interface Told {
+  readonly revision: number;
+  /** Of the workspace as it travelled, hex. */
+  readonly state_sha256: string;
+  /** The newest key version. */
+  readonly dek_version: number;
+}
+
+export type ShareInput =
+  | { readonly kind: "offer"; readonly invitation_id: string; readonly federation_id: string }
+  | { readonly kind: "join" }
+  /** Something about the workspace changed. */
+  | { readonly kind: "change" }
+  | { readonly kind: "end" };
+
+export const shareTable: TransitionTable<ShareStage, ShareInput["kind"]> = {
+  offered: { offer: to("offered"), join: to("shared"), change: to("offered"), end: to("ended") },
+  shared: { offer: wrongState, join: wrongState, change: to("shared"), end: to("ended") },
+  ended: { offer: to("offered"), join: wrongState, change: to("ended"), end: to("ended") },
+};
+
+/** A share that begins with an invitation. */
+export function offerShare(
+  input: Pick<Share, "workspace_id" | "org_id" | "partner_org_id" | "federation_id" | "invitation_id">,
+  now: number,
+): Share {
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
+  const at = timestamp(now);
+  return { ...input, stage: "offered", sequence: 1, confirmed: 0, created_at: at, updated_at: at };
+}
+
+/** One step; what has ended changes no more. Throws `STATE_CONFLICT`. */
+export function stepShare(share: Share, input: ShareInput, now: number): Share {
+  checkArgument("share", share, "object");
+  checkArgument("input", input, "object");
+  checkArgument("now", now, "number");
+  const stage = nextStatus("share", shareTable, share.stage, input.kind);
+  if (share.stage === "ended" && stage === "ended") return share;
+  const offer = input.kind === "offer" ? { invitation_id: input.invitation_id, federation_id: input.federation_id } : {};
+  // Who joins holds nothing, whatever it held before.
+  const kept = input.kind === "change" || input.kind === "end" ? share : forgetFollower(share);
+  return { ...kept, ...offer, stage, sequence: share.sequence + 1, updated_at: timestamp(now) };
+}
+
+/** So many changes an owner may have forgotten by a restore. */
+const FORGOTTEN = 65_536;
+
+/** What a confirmation comes to; `refused` is a number that was never said. */
+export type Confirmation = { readonly kind: "confirmed" | "ahead"; readonly share: Share } | { readonly kind: "refused" };
+
+/**
+ * The partner says up to where it knows. One that knows a little more than was ever said (`ahead`) remembers an owner before a restore:
+ * the numbers go on behind its own. A leap is refused: it would use up the numbers. `told` is what was said under `sent`.
+ */
+export function confirmShare(
+  share: Share,
+  known: number,
+  given: { readonly sent: number; readonly told: Told | undefined },
+  now: number,
+): Confirmation {
+  checkArgument("share", share, "object");
+  checkArgument("known", known, "number");
+  checkArgument("given", given, "object");
+  checkArgument("now", now, "number");
+  const { sent, told } = given;
+  if (known > share.sequence + FORGOTTEN) return { kind: "refused" };
+  if (known > share.sequence) return { kind: "ahead", share: { ...share, sequence: known + 1 } };
+  const confirmed = { ...share, confirmed: Math.max(share.confirmed, known) };
+  if (told === undefined || known < sent || share.stage !== "shared") return { kind: "confirmed", share: confirmed };
+  return { kind: "confirmed", share: { ...confirmed, follower: { ...told, confirmed_at: timestamp(now) } } };
+}
+
+/** The share of a partner that does not know what it confirmed, such as one that was restored: it is told all again. */
+export function forgetFollower(given: Share): Share {
+  checkArgument("given", given, "object");
+  const { follower: _, ...share } = given;
+  return share;
+}
+
+/** True when the partner knows all that there is. */
+export function isSettled(share: Share): boolean {
+  checkArgument("share", share, "object");
+  return share.confirmed >= share.sequence;
+}
