@@ -1,4 +1,4 @@
-import type { BucketUsage, KeptAttributes, ObjectNotice, ObjectVersion, Tenant, UploadPart } from "@seneschal/core/storage";
+import type { KeptAttributes, ObjectNotice, ObjectVersion, Tenant, UploadPart } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
@@ -99,20 +99,6 @@ export interface ReplicationScanDoc extends JsonObject {
   /** The last version that was looked at. */
   readonly after?: string;
   readonly afterVersion?: string;
-}
-
-/** What a bucket with a quota holds: it moves in the commits that move its objects. */
-export interface UsageDoc extends BucketUsage, JsonObject {
-  readonly bytes: number;
-  readonly objects: number;
-  /** Present while what was there before the quota is counted: what lies behind this place is not in the figures yet. */
-  readonly counting?: JsonObject & {
-    readonly coll: "storage_objects" | "storage_versions";
-    /** Where the next page of the collection begins; absent: at its beginning. */
-    readonly cursor?: string;
-    /** The last that was counted, as its index sorts: leading bytes of the key, order among the versions of a key, id. */
-    readonly last?: readonly [lead: string, order: number, id: string];
-  };
 }
 
 export type TenantDoc = Tenant & JsonObject;

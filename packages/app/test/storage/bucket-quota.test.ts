@@ -1,7 +1,7 @@
-import { type BucketQuota, versionIdOf } from "@seneschal/core/storage";
+import { type BucketQuota, type CountedUsage, versionIdOf } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { ObjectDoc, UsageDoc } from "../../src/storage/documents.ts";
+import type { ObjectDoc } from "../../src/storage/documents.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { expireVersions } from "../../src/storage/jobs/expire-versions.ts";
 import { readBucketQuota, setBucketQuota } from "../../src/storage/objects/bucket-quota.ts";
@@ -36,7 +36,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     () => "done",
     (error: { code: string }) => error.code,
   );
-const usageOf = async (rig: Rig) => (await rig.store.get("storage_usage", bucket))?.doc as UsageDoc | undefined;
+const usageOf = async (rig: Rig) => (await rig.store.get("storage_usage", bucket))?.doc as CountedUsage | undefined;
 /** What there is, counted by looking at every version. */
 async function recount(rig: Rig) {
   const { items } = await listVersions(rig.node.objects, listed);
@@ -185,7 +185,7 @@ test("a writer of another node that was there meanwhile is counted, also where i
       "storage_objects",
       (await listVersions(rig.node.objects, listed)).items[0]?.["id"] as string,
     );
-    const { bytes, objects } = (usage as { doc: unknown }).doc as UsageDoc;
+    const { bytes, objects } = (usage as { doc: unknown }).doc as CountedUsage;
     await rig.store.commit({
       commitId: key,
       puts: [

@@ -15,6 +15,16 @@ export {
 } from "./access-log.ts";
 export { type BucketQuota, type BucketUsage, checkBucketQuota, spaceOf } from "./bucket-quota.ts";
 export {
+  addUsage,
+  type CountedUsage,
+  countOn,
+  nothingCounted,
+  type PlacedVersion,
+  type UsageChange,
+  usageAfter,
+  usageOf,
+} from "./bucket-usage.ts";
+export {
   devicesToEmpty,
   drainNode,
   evacuateDevice,
@@ -162,13 +172,13 @@ export type {
 export { type GrpcService, grpcFiles, grpcLoading, grpcPieceBytes, grpcServices } from "./grpc/services.ts";
 export { type KeyAccess, type KeyQuestion, keyMay } from "./key-access.ts";
 export {
-  dueAt,
   expiresAt,
-  inFilter,
+  expiringVersions,
   type LifecycleFilter,
   type LifecycleRule,
   type LifecycleVersion,
   lifecycleDue,
+  uploadExpired,
 } from "./lifecycle.ts";
 export { type ActiveJob, admitJob, type MaintenanceJob, type MaintenanceRequest, scopeOf } from "./maintenance/admit-job.ts";
 export {
@@ -183,6 +193,7 @@ export {
   webhookOfArn,
 } from "./notifications.ts";
 export { checkDescription, isFieldValue } from "./objects/description.ts";
+export { compareKeys, isListedBehind, type KeyListing, listKeysOf } from "./objects/listing.ts";
 export { needLock, type ObjectErrorCode, objectError } from "./objects/object-errors.ts";
 export type {
   Completion,

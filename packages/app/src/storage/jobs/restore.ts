@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { BackupTarget } from "@seneschal/adapters/backups";
-import { type Bucket, versionIdOf } from "@seneschal/core/storage";
+import { type Bucket, nothingCounted, versionIdOf } from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import { extract } from "tar-stream";
 import { everyDocument, type JobContext } from "../../platform/index.ts";
@@ -8,7 +8,7 @@ import { encodeStripe, stripeLength } from "../bytes/stripes.ts";
 import { commit, nodeActor } from "../context.ts";
 import type { ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
 import { placeWebhooks } from "../notify/webhook-place.ts";
-import { countBucket, nothingCounted } from "../objects/bucket-usage.ts";
+import { countBucket } from "../objects/bucket-usage.ts";
 import { awaitReplication } from "../objects/replication-puts.ts";
 import { versionDocId } from "../objects/versions.ts";
 import { targetOf } from "./backup.ts";

@@ -1,7 +1,6 @@
-import { type Bucket, type BucketQuota, storageError } from "@seneschal/core/storage";
+import { type Bucket, type BucketQuota, type CountedUsage, nothingCounted, storageError } from "@seneschal/core/storage";
 import { type Actor, commit } from "../context.ts";
-import type { UsageDoc } from "../documents.ts";
-import { countBucket, nothingCounted } from "./bucket-usage.ts";
+import { countBucket } from "./bucket-usage.ts";
 import { openBucket } from "./buckets.ts";
 import { type ObjectServices, refuseInMaintenance } from "./services.ts";
 
@@ -22,7 +21,7 @@ export interface BucketQuotaView {
 /** Throws `NotFound`. */
 export async function readBucketQuota({ context: { store } }: ObjectServices, name: string): Promise<BucketQuotaView> {
   const { bucket } = await findBucket({ store }, name);
-  const usage = bucket.quota && ((await store.get("storage_usage", name))?.doc as UsageDoc | undefined);
+  const usage = bucket.quota && ((await store.get("storage_usage", name))?.doc as CountedUsage | undefined);
   return {
     bucket: name,
     tenant_id: bucket.tenant,
@@ -92,5 +91,5 @@ export async function limitOf(
   const { max_bytes } = (await openBucket(services, tenant, name)).bucket.quota ?? {};
   if (max_bytes === undefined) return {};
   const usage = await services.context.store.get("storage_usage", name);
-  return { max_bytes, bytes: (usage?.doc as UsageDoc | undefined)?.bytes ?? 0 };
+  return { max_bytes, bytes: (usage?.doc as CountedUsage | undefined)?.bytes ?? 0 };
 }

@@ -1,4 +1,5 @@
 import {
+  addUsage,
   type Bucket,
   checkObject,
   checkRetentionChange,
@@ -9,6 +10,7 @@ import {
   storageError,
   succeedByReplica,
   succeedVersion,
+  usageOf,
   type VersionTarget,
   versionIdOf,
 } from "@seneschal/core/storage";
@@ -21,7 +23,6 @@ import { checkKey, objectId } from "./object-id.ts";
 import { descriptionPuts, replicationPuts } from "./replication-puts.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { trashPuts } from "./trash.ts";
-import { figureOf, plus } from "./version-figures.ts";
 
 /** A version and the record that it is. */
 export interface Located {
@@ -107,7 +108,7 @@ export async function succeed(
       ? [{ coll: "storage_versions", id: unnamed.id, ifVersion: unnamed.version }]
       : [];
   const checks = step.current ? [] : [{ coll: "storage_objects", id, version }];
-  return { doc, puts, dels, checks, ...step.gone.reduce((sum, gone) => plus(sum, figureOf(gone), -1), figureOf(doc)) };
+  return { doc, puts, dels, checks, ...step.gone.reduce((sum, gone) => addUsage(sum, usageOf(gone), -1), usageOf(doc)) };
 }
 
 async function isKnown(services: ObjectServices, { bucket, key }: ObjectDoc, version: string): Promise<boolean> {
@@ -148,7 +149,7 @@ export async function removeVersion(
 ): Promise<Pick<Succession, "puts" | "dels" | "bytes" | "objects">> {
   const { doc, coll, id, version } = found;
   const trash = trashPuts(services, doc);
-  const counted = plus({ bytes: 0, objects: 0 }, figureOf(doc), -1);
+  const counted = addUsage({ bytes: 0, objects: 0 }, usageOf(doc), -1);
   // A bucket that never had versions has none of the past: nothing is looked for.
   const followed = coll === "storage_objects" && versioning !== undefined;
   const latest = followed ? await latestOfPast(services, doc) : undefined;
