@@ -1,4 +1,4 @@
-import type { KeptAttributes, ObjectNotice, ObjectVersion, Tenant, UploadPart } from "@seneschal/core/storage";
+import type { Body, ChunkRef, KeptAttributes, ObjectNotice, ObjectVersion, Tenant, UploadPart } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 
 /** One fragment of a chunk: the device and the extent that hold it. */
@@ -23,28 +23,6 @@ export interface ChunkDoc extends JsonObject {
   /** Since when it is known that fewer than `data` fragments are left; absent while the chunk can be read. */
   readonly lost_at?: number;
 }
-
-/** A use of a chunk by an object: the wrapped derivation parameters open it for one tenant. */
-export interface ChunkRef extends JsonObject {
-  readonly id: string;
-  readonly size: number;
-  readonly key: string;
-}
-
-/** Where the bytes of an object are. */
-export type Body =
-  | {
-      readonly kind: "inline";
-      readonly id: string;
-      readonly key: string;
-      readonly epoch: number;
-      readonly nonce: string;
-      readonly sealed: string;
-    }
-  | { readonly kind: "chunks"; readonly chunks: readonly ChunkRef[] }
-  | { readonly kind: "parts"; readonly parts: readonly { readonly id: string; readonly size: number }[] }
-  /** A delete marker's. */
-  | { readonly kind: "none" };
 
 /** A version of a key: the current one lies in `storage_objects`, those before it in `storage_versions`. */
 export interface ObjectDoc extends ObjectVersion {

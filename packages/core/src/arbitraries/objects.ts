@@ -1,5 +1,13 @@
 import fc from "fast-check";
-import type { DeletionAsked, ObjectVersion, Retention, Versioning } from "../storage/index.ts";
+import type {
+  DeletionAsked,
+  LifecycleRule,
+  ObjectVersion,
+  PlacedVersion,
+  Retention,
+  UploadPart,
+  Versioning,
+} from "../storage/index.ts";
 
 /** What a bucket may say of its versions. */
 export const versionings: fc.Arbitrary<Versioning | undefined> = fc.constantFrom(undefined, "Enabled", "Suspended");
@@ -58,3 +66,50 @@ export const deletions = (at: number): fc.Arbitrary<DeletionAsked> => {
       ...(conditions !== undefined && { conditions }),
     }));
 };
+
+/** Keys of few letters, so that they share beginnings; the last three letters are in another order as UTF-16. */
+export const objectKeys: fc.Arbitrary<string> = fc
+  .array(fc.constantFrom("a", "b", "/", "/", "é", "\uffee", "😀"), { minLength: 1, maxLength: 6 })
+  .map((letters) => letters.join(""));
+
+/** Rules about keys that begin with `a`, `b` or anything, with days of small numbers. */
+export const lifecycleRules: fc.Arbitrary<readonly LifecycleRule[]> = fc.array(
+  fc.record(
+    {
+      id: fc.constant("rule"),
+      enabled: fc.boolean(),
+      filter: fc.record({ prefix: fc.constantFrom("", "a", "b"), over: fc.nat(5) }, { requiredKeys: [] }),
+      form: fc.constant("filter" as const),
+      expiration: fc.oneof(fc.record({ days: fc.integer({ min: 1, max: 4 }) }), fc.constant({ marker: true as const })),
+      noncurrent: fc.record({ days: fc.integer({ min: 1, max: 4 }), newer: fc.nat(2) }, { requiredKeys: [] }),
+      abort: fc.integer({ min: 1, max: 4 }),
+    },
+    { requiredKeys: ["id", "enabled", "filter", "form"] },
+  ),
+  { maxLength: 3 },
+);
+
+/** Versions where a bucket has them, current ones and ones of the past; many lie in one place. */
+export const placedVersions: fc.Arbitrary<PlacedVersion> = fc
+  .record({
+    past: fc.boolean(),
+    lead: fc.constantFrom("a", "b", "é", "\uffee", "😀"),
+    order: fc.nat(2),
+    size: fc.nat(9),
+    marker: fc.boolean(),
+  })
+  .map(({ past, lead, order, size, marker }) => {
+    const version = { size: marker ? 0 : size, ...(marker && { delete_marker: true }) };
+    return past
+      ? { coll: "storage_versions", at: [lead, -order, `${lead}.${order}`], version }
+      : { coll: "storage_objects", at: [lead, 0, lead], version };
+  });
+
+/** Parts of one upload with few numbers, some below 5 MiB; their ETags are MD5s. */
+export const uploadParts: fc.Arbitrary<UploadPart> = fc.record({
+  upload: fc.constant("upload"),
+  number: fc.integer({ min: 1, max: 5 }),
+  size: fc.constantFrom(0, 9, 5 << 20, (5 << 20) - 1, 9 << 20),
+  etag: fc.constantFrom("0", "7", "f").map((digit) => digit.repeat(32)),
+  modified_at: fc.nat(9),
+});

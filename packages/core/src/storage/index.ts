@@ -194,6 +194,7 @@ export {
 } from "./notifications.ts";
 export { checkDescription, isFieldValue } from "./objects/description.ts";
 export { compareKeys, isListedBehind, type KeyListing, listKeysOf } from "./objects/listing.ts";
+export { checkUpload, etagOfParts, joinedObject, partsToJoin } from "./objects/multipart.ts";
 export { needLock, type ObjectErrorCode, objectError } from "./objects/object-errors.ts";
 export type {
   Completion,
@@ -231,6 +232,16 @@ export {
   type Versioning,
   versionIdOf,
 } from "./objects/records.ts";
+export {
+  type Body,
+  type ChunkRef,
+  keepChunks,
+  type Mentions,
+  mentionsOf,
+  referencedBy,
+  type Trash,
+  trashOf,
+} from "./objects/references.ts";
 export type { S3Credential, S3Question, S3Server, S3ServerOptions, S3Settings, ServeS3 } from "./objects/serve-s3.ts";
 export {
   checkDeletion,

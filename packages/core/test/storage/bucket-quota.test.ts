@@ -10,6 +10,7 @@ import {
 } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { placedVersions } from "../../src/arbitraries/index.ts";
 
 const figure = fc.integer({ min: 0, max: 100 });
 const usage = fc.record({ bytes: figure, objects: figure });
@@ -34,28 +35,13 @@ test("a change is refused exactly when a figure that it raises would be beyond i
   );
 });
 
-type Held = PlacedVersion & { readonly version: { readonly size: number; readonly delete_marker?: boolean } };
 const idOf = ({ coll, at }: PlacedVersion) => `${coll} ${at.join(" ")}`;
 /** As the store has them in order. */
 const compare = ({ at: [a, x, i] }: Pick<PlacedVersion, "at">, { at: [b, y, j] }: Pick<PlacedVersion, "at">): number =>
   compareKeys(a, b) || x - y || (i < j ? -1 : Number(i > j));
-const placed: fc.Arbitrary<Held> = fc
-  .record({
-    past: fc.boolean(),
-    lead: fc.constantFrom("a", "b", "é", "\uffee", "😀"),
-    order: fc.integer({ min: 0, max: 2 }),
-    size: fc.nat(9),
-    marker: fc.boolean(),
-  })
-  .map(({ past, lead, order, size, marker }) => {
-    const version = { size: marker ? 0 : size, ...(marker && { delete_marker: true }) };
-    return past
-      ? { coll: "storage_versions", at: [lead, -order, `${lead}.${order}`], version }
-      : { coll: "storage_objects", at: [lead, 0, lead], version };
-  });
 const steps = fc.array(
   fc.oneof(
-    { weight: 5, arbitrary: fc.array(fc.record({ to: placed, gone: fc.boolean() }), { minLength: 1, maxLength: 3 }) },
+    { weight: 5, arbitrary: fc.array(fc.record({ to: placedVersions, gone: fc.boolean() }), { minLength: 1, maxLength: 3 }) },
     { weight: 3, arbitrary: fc.integer({ min: 1, max: 3 }) },
   ),
   { maxLength: 30 },
@@ -63,10 +49,10 @@ const steps = fc.array(
 
 test("whatever is written while a bucket is counted page by page, what is recorded is what lies before the place that was reached, in the end all of it", () => {
   fc.assert(
-    fc.property(fc.array(placed, { maxLength: 12 }), steps, (first, history) => {
+    fc.property(fc.array(placedVersions, { maxLength: 12 }), steps, (first, history) => {
       const held = new Map(first.map((one) => [idOf(one), one]));
       let usage = nothingCounted;
-      const sum = (all: readonly Held[]) =>
+      const sum = (all: readonly PlacedVersion[]) =>
         all.reduce((n, { version }) => addUsage(n, usageOf(version)), { bytes: 0, objects: 0 });
       const countPage = (limit: number) => {
         if (usage.counting === undefined) return;
@@ -103,7 +89,7 @@ test("whatever is written while a bucket is counted page by page, what is record
 
 test("changes that are refused are those that add to what is beyond the quota, also while what is there is being counted", () => {
   fc.assert(
-    fc.property(quota, usage, fc.array(placed, { maxLength: 3 }), fc.boolean(), (limits, used, put, counting) => {
+    fc.property(quota, usage, fc.array(placedVersions, { maxLength: 3 }), fc.boolean(), (limits, used, put, counting) => {
       const before = { ...used, ...(counting && nothingCounted.counting && { counting: nothingCounted.counting }) };
       const codeOf = (work: () => unknown) => {
         try {

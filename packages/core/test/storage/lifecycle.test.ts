@@ -1,28 +1,11 @@
 import { expiringVersions, type LifecycleRule, type ListedVersion, lifecycleDue, uploadExpired } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { objectVersions } from "../../src/arbitraries/index.ts";
+import { lifecycleRules, objectVersions } from "../../src/arbitraries/index.ts";
 import { inFilter } from "../../src/storage/lifecycle.ts";
 
 const day = 10;
 const start = 1000;
-const days = fc.integer({ min: 1, max: 4 });
-const rule: fc.Arbitrary<LifecycleRule> = fc.record(
-  {
-    id: fc.constant("r"),
-    enabled: fc.boolean(),
-    filter: fc.record({ prefix: fc.constantFrom("", "a", "b"), over: fc.nat(5) }, { requiredKeys: [] }),
-    form: fc.constant("filter" as const),
-    expiration: fc.oneof(
-      days.map((n) => ({ days: n })),
-      fc.constant({ marker: true as const }),
-    ),
-    noncurrent: fc.record({ days, newer: fc.integer({ min: 0, max: 2 }) }, { requiredKeys: [] }),
-    abort: days,
-  },
-  { requiredKeys: ["id", "enabled", "filter", "form"] },
-);
-const rules = fc.array(rule, { maxLength: 3 });
 /** All versions of a key, the latest first; of some the current one is gone. */
 const versions: fc.Arbitrary<readonly ListedVersion[]> = fc
   .tuple(fc.array(objectVersions(start), { maxLength: 6 }), fc.boolean())
@@ -38,7 +21,7 @@ const later = fc.integer({ min: 0, max: 6 * day });
 
 test("of a key the versions expire that its rules name, each judged by its place among the others", () => {
   fc.assert(
-    fc.property(rules, versions, later, (all, ofKey, after) => {
+    fc.property(lifecycleRules, versions, later, (all, ofKey, after) => {
       const now = start + after;
       const due = new Map(expiringVersions(all, ofKey, now, day).map((one) => [one.version, one.due]));
       const past = ofKey.filter(({ latest }) => !latest);
@@ -68,7 +51,7 @@ test("as many versions of the past stay as a rule keeps, however old they are", 
 
 test("what is due stays due: time brings nothing back, and no rule that is off ends anything", () => {
   fc.assert(
-    fc.property(rules, versions, later, later, (all, ofKey, one, more) => {
+    fc.property(lifecycleRules, versions, later, later, (all, ofKey, one, more) => {
       const dueAt = (now: number) => expiringVersions(all, ofKey, now, day).map(({ version }) => version);
       for (const version of dueAt(start + one)) expect(dueAt(start + one + more)).toContain(version);
       const off = all.map((each) => ({ ...each, enabled: false }));
@@ -80,7 +63,7 @@ test("what is due stays due: time brings nothing back, and no rule that is off e
 
 test("an upload is given up at the midnight behind the days of a rule that is about its key", () => {
   fc.assert(
-    fc.property(rules, fc.constantFrom("a", "b", "c"), later, (all, key, after) => {
+    fc.property(lifecycleRules, fc.constantFrom("a", "b", "c"), later, (all, key, after) => {
       const expected = all.some(
         ({ enabled, abort, filter }) =>
           enabled && abort !== undefined && inFilter(filter, { key, size: 0, tags: [] }) && after >= abort * day,

@@ -1,4 +1,4 @@
-import { admitWrite, durabilityName, storageError } from "@seneschal/core/storage";
+import { admitWrite, type ChunkRef, durabilityName, storageError } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Check, Put } from "@seneschal/kernel/ports";
 import type { Buffers } from "../bytes/buffers.ts";
@@ -6,7 +6,7 @@ import { sealOverhead } from "../bytes/chunk-work.ts";
 import { fragmentsOf, stripeLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
-import type { ChunkDoc, ChunkRef } from "../documents.ts";
+import type { ChunkDoc } from "../documents.ts";
 import {
   type NamedChunk,
   nameChunk,

@@ -12,6 +12,7 @@ import {
   fileError,
   keysWithin,
   maxRenamedKeys,
+  mentionsOf,
   movedKey,
   parentKey,
   shardAt,
@@ -19,20 +20,21 @@ import {
   storageError,
 } from "@seneschal/core/storage";
 import type { Put, RangeCheck, Stored } from "@seneschal/kernel/ports";
-import type { ChunkRef, ObjectDoc } from "../documents.ts";
+import type { ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects, type ObjectsDraft } from "../objects/commit-objects.ts";
 import { type Also, deleteObject } from "../objects/delete-object.ts";
 import { objectId } from "../objects/object-id.ts";
 import { makeCurrent } from "../objects/put-object.ts";
+import { referencePuts } from "../objects/references.ts";
 import { type ObjectServices, writableShard } from "../objects/services.ts";
 import { putDeleteMarker, type Succession } from "../objects/versions.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import { type FileRecord, fileIdOf, newRecord, recordOfFile } from "./file-records.ts";
 import { attributesOf, directoryType, type FileNode, type FileTree } from "./file-tree.ts";
 import type { ContentReader } from "./read-content.ts";
-import { referencePuts, storeNew } from "./store-content.ts";
+import { storeNew } from "./store-content.ts";
 
 /** Changes of directories. Calls for one bucket come one after another: their caller sees to that. What others do meanwhile makes a try void. */
 export interface TreeChanges {
@@ -122,10 +124,8 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
   /** The body of an object for one more object: its chunks have a reference more each. */
   const shareBody = async (object: ObjectDoc): Promise<{ readonly body: ObjectDoc["body"]; readonly puts: readonly Put[] }> => {
     if (object.body.kind === "inline" || object.body.kind === "none") return { body: object.body, puts: [] };
-    const chunks: readonly ChunkRef[] = (await content.extents(object)).map(({ ref }) => ref);
-    const counts = new Map<string, number>();
-    for (const { id } of chunks) counts.set(id, (counts.get(id) ?? 0) + 1);
-    return { body: { kind: "chunks", chunks }, puts: await referencePuts(services, counts) };
+    const chunks = (await content.extents(object)).map(({ ref }) => ref);
+    return { body: { kind: "chunks", chunks }, puts: await referencePuts(context, mentionsOf(chunks)) };
   };
 
   /** One try after another, each looked at anew, until one is committed. */

@@ -1,5 +1,5 @@
-import { fileError } from "@seneschal/core/storage";
-import type { ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
+import { type ChunkRef, fileError } from "@seneschal/core/storage";
+import type { ObjectDoc, PartDoc } from "../documents.ts";
 import type { ObjectServices } from "../objects/services.ts";
 
 /** A chunk of a file and where it begins. */

@@ -1,14 +1,23 @@
 import { createHash } from "node:crypto";
-import { type ByteRange, checkResize, fileError, storageError } from "@seneschal/core/storage";
+import {
+  type ByteRange,
+  type ChunkRef,
+  checkResize,
+  fileError,
+  keepChunks,
+  mentionsOf,
+  storageError,
+} from "@seneschal/core/storage";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { Put } from "@seneschal/kernel/ports";
-import type { ChunkDoc, ChunkRef, ObjectDoc } from "../documents.ts";
+import type { ObjectDoc } from "../documents.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects } from "../objects/commit-objects.ts";
 import { customerKeyFor } from "../objects/customer-key.ts";
 import type { Also } from "../objects/delete-object.ts";
 import { objectId } from "../objects/object-id.ts";
 import { type Committable, commitObject } from "../objects/put-object.ts";
+import { referencePuts } from "../objects/references.ts";
 import { type ObjectServices, writableShard } from "../objects/services.ts";
 import { type StagedChunk, stageChunk, storeBody, unstage, whileStored } from "../objects/store-body.ts";
 import type { ContentReader, Extent } from "./read-content.ts";
@@ -113,7 +122,7 @@ export async function storeChanged(
         () => stored.md5,
       );
       // A page that was stored early and is not the file's any more.
-      for (const { id: staged } of changes.staged.values()) await unstage({ context: services.context, id: staged });
+      for (const { id: staged } of changes.staged.values()) await unstage(services.context, staged);
       if (stored.inline) services.shards.inlined(shard.id, stored.size);
       return doc;
     });
@@ -142,12 +151,13 @@ async function storePages(
   const { tenant } = base;
   const extents = await content.extents(base);
   const refs: ChunkRef[] = [];
-  const reused = new Map<string, number>();
+  /** Chunks of the base that stay. */
+  const reused: ChunkRef[] = [];
   const used: StagedChunk[] = [];
   const fresh: StagedChunk[] = [];
-  /** A page that nobody wrote, and how many more are as it is: a hole is stored once, however large it is. */
+  /** A page that nobody wrote, and those that are as it is: a hole is stored once, however large it is. */
   let hole: StagedChunk | undefined;
-  let holes = 0;
+  const holes: ChunkRef[] = [];
   try {
     for (let page = 0; page * pageBytes < size; page++) {
       const [start, end] = [page * pageBytes, Math.min(size, (page + 1) * pageBytes)];
@@ -155,10 +165,9 @@ async function storePages(
       const staged = changes.staged.get(page);
       const whole = touched || staged !== undefined ? undefined : wholeExtents(extents, start, Math.min(end, kept));
       if (whole !== undefined && end <= kept) {
-        for (const { ref } of whole) {
-          refs.push(ref);
-          reused.set(ref.id, (reused.get(ref.id) ?? 0) + 1);
-        }
+        const same = whole.map(({ ref }) => ref);
+        refs.push(...same);
+        reused.push(...same);
         continue;
       }
       if (staged !== undefined && !touched && end - start === pageBytes) {
@@ -169,7 +178,7 @@ async function storePages(
       const unwritten = !touched && staged === undefined && start >= kept && end - start === pageBytes;
       if (unwritten && hole !== undefined) {
         refs.push(hole.ref);
-        holes += 1;
+        holes.push(hole.ref);
         continue;
       }
       const release = await memory.take(end - start);
@@ -193,12 +202,13 @@ async function storePages(
           unchanged(draft.puts ?? []);
           // The tenant's key stands: what is sealed for nobody says so.
           const { check } = await chunks.sealInline(tenant, new Uint8Array(0));
-          const { puts, counts } = keepChunks(draft.puts ?? [], base, reused);
-          const more = hole === undefined ? counts : new Map(counts).set(hole.ref.id, (counts.get(hole.ref.id) ?? 0) + holes);
+          const thrown = draft.puts?.find(({ coll, doc }) => coll === "storage_trash" && isSame(doc["body"], base.body));
+          const { trash, more } = keepChunks(base.body, mentionsOf(reused), thrown !== undefined);
+          const puts = draft.puts?.map((put) => (put === thrown && trash ? { ...put, doc: { ...put.doc, body: trash } } : put));
           const dels = [...used, ...fresh].map(({ id, version }) => ({ coll: "storage_staged", id, ifVersion: version }));
           const result = await commitObjects(context.store, {
             ...draft,
-            puts: [...puts, ...(await referencePuts(services, more))],
+            puts: [...(puts ?? []), ...(await referencePuts(context, mentionsOf(holes, more)))],
             dels: [...(draft.dels ?? []), ...dels],
             checks: [...(draft.checks ?? []), check],
           });
@@ -211,10 +221,10 @@ async function storePages(
       () => etag,
     );
     for (const staged of changes.staged.values())
-      if (!used.includes(staged)) await unstage({ context, id: staged.id }).catch(() => undefined);
+      if (!used.includes(staged)) await unstage(context, staged.id).catch(() => undefined);
     return doc;
   } catch (error) {
-    if (!isCoded(error, "ShardUnavailable")) for (const { id } of fresh) await unstage({ context, id }).catch(() => undefined);
+    if (!isCoded(error, "ShardUnavailable")) for (const { id } of fresh) await unstage(context, id).catch(() => undefined);
     throw error;
   }
 }
@@ -227,44 +237,8 @@ function wholeExtents(extents: readonly Extent[], from: number, to: number): rea
   return inside;
 }
 
-/**
- * The puts of a commit that replaces `base`, by an object that has chunks of it: those do not go with it. `counts`: how many more references
- * there are to chunks, where the base stays as a version, or is one of parts.
- */
-function keepChunks(
-  puts: readonly Put[],
-  base: ObjectDoc,
-  reused: ReadonlyMap<string, number>,
-): { readonly puts: readonly Put[]; readonly counts: ReadonlyMap<string, number> } {
-  const trash = puts.find(({ coll, doc }) => coll === "storage_trash" && isSame(doc["body"], base.body));
-  if (trash === undefined || base.body.kind !== "chunks") return { puts, counts: reused };
-  const left = new Map(reused);
-  const dropped = base.body.chunks.filter(({ id }) => {
-    const count = left.get(id) ?? 0;
-    left.set(id, count - 1);
-    return count <= 0;
-  });
-  const emptied = { ...trash, doc: { ...trash.doc, body: { kind: "chunks", chunks: dropped } } };
-  return { puts: puts.map((put) => (put === trash ? emptied : put)), counts: new Map() };
-}
-
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** What takes so many more references to chunks. Throws `ChunkLost` for one that is not there any more. */
-export async function referencePuts(
-  { context }: Pick<ObjectServices, "context">,
-  counts: ReadonlyMap<string, number>,
-): Promise<readonly Put[]> {
-  const ids = [...counts.keys()];
-  const found = await context.store.getMany("storage_chunks", ids);
-  return ids.map((id, i) => {
-    const chunk = found[i];
-    if (chunk === undefined) throw storageError("ChunkLost", `chunk ${id} has no placement record`, { chunk: id });
-    const doc = chunk.doc as ChunkDoc;
-    return { coll: "storage_chunks", id, doc: { ...doc, refs: doc.refs + (counts.get(id) ?? 0) }, ifVersion: chunk.version };
-  });
 }
 
 /** A new object, and what is committed with it. Throws `EEXIST` when there is one of its key. */

@@ -69,7 +69,7 @@ export function createWriteBack(
     files.delete(file);
     for (const page of pending?.pages.values() ?? []) free(page);
     for (const staged of pending?.staged.values() ?? [])
-      if (!kept.has(staged)) await unstage({ context, id: staged.id }).catch(() => undefined);
+      if (!kept.has(staged)) await unstage(context, staged.id).catch(() => undefined);
   };
 
   /** A page with room for `length` bytes, which grows by doubling. */
@@ -145,7 +145,7 @@ export function createWriteBack(
         pending.staged.set(index, staged);
         pending.pages.delete(index);
         free(page);
-        if (before !== undefined) await unstage({ context, id: before.id }).catch(() => undefined);
+        if (before !== undefined) await unstage(context, before.id).catch(() => undefined);
       }
     },
     async read(node, from, to) {

@@ -1,7 +1,8 @@
-import type { Put } from "@seneschal/kernel/ports";
+import { type ChunkRef, mentionsOf, type Trash } from "@seneschal/core/storage";
 import { fragmentLength } from "../bytes/stripes.ts";
-import type { ChunkDoc, ChunkRef, PartDoc } from "../documents.ts";
+import type { ChunkDoc, PartDoc } from "../documents.ts";
 import { dropParts } from "../objects/multipart.ts";
+import { referencePuts } from "../objects/references.ts";
 import { unstage } from "../objects/store-body.ts";
 import type { MaintenanceParts } from "./parts.ts";
 import { type FencedCommit, fenceGarbage } from "./snapshot-fence.ts";
@@ -28,7 +29,7 @@ export async function collectGarbage(parts: MaintenanceParts, signal?: AbortSign
   const commit = await fenceGarbage(store);
   for (;;) {
     const page = await store.list("storage_staged", "by_time", [], { to: [clock.now() - stagedMs], limit: 100 });
-    for (const { id } of page.items) await unstage({ context, id });
+    for (const { id } of page.items) await unstage(context, id);
     if (page.items.length < 100) break;
   }
   let trash = 0;
@@ -36,7 +37,7 @@ export async function collectGarbage(parts: MaintenanceParts, signal?: AbortSign
     const page = await store.list("storage_trash", "by_due", [], { to: [clock.now()], limit: 100 });
     for (const { id, doc } of page.items) {
       signal?.throwIfAborted();
-      await emptyTrash(parts, commit, id, doc["body"] as unknown as TrashBody);
+      await emptyTrash(parts, commit, id, doc["body"] as unknown as Trash);
       trash += 1;
     }
     if (page.items.length === 0) break;
@@ -62,12 +63,7 @@ export async function collectGarbage(parts: MaintenanceParts, signal?: AbortSign
   return { trash, chunks, bytes };
 }
 
-type TrashBody =
-  | { readonly kind: "chunks"; readonly chunks: readonly ChunkRef[] }
-  | { readonly kind: "parts"; readonly parts: readonly { readonly id: string }[] }
-  | { readonly kind: "upload"; readonly upload: string };
-
-async function emptyTrash(parts: MaintenanceParts, commit: FencedCommit, id: string, body: TrashBody): Promise<void> {
+async function emptyTrash(parts: MaintenanceParts, commit: FencedCommit, id: string, body: Trash): Promise<void> {
   if (body.kind === "upload") await dropParts(parts.objects, body.upload);
   if (body.kind === "parts") {
     for (const part of body.parts) {
@@ -86,19 +82,11 @@ async function release(
   coll: string,
   id: string,
 ): Promise<void> {
-  const mentions = new Map<string, number>();
-  for (const ref of refs) mentions.set(ref.id, (mentions.get(ref.id) ?? 0) + 1);
-  const ids = [...mentions.keys()];
+  const mentions = mentionsOf(refs);
   for (;;) {
     const record = await context.store.get(coll, id);
     if (record === undefined) return;
-    const found = await context.store.getMany("storage_chunks", ids);
-    const puts = found.flatMap((chunk): Put[] => {
-      if (chunk === undefined) return [];
-      const doc = chunk.doc as ChunkDoc;
-      const refsLeft = Math.max(0, doc.refs - (mentions.get(chunk.id) ?? 0));
-      return [{ coll: "storage_chunks", id: chunk.id, doc: { ...doc, refs: refsLeft }, ifVersion: chunk.version }];
-    });
+    const puts = await referencePuts(context, mentions, -1);
     const result = await commit({ puts, dels: [{ coll, id, ifVersion: record.version }] });
     if (result.ok) return;
   }

@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import type { BackupTarget } from "@seneschal/adapters/backups";
-import { type Bucket, nothingCounted, versionIdOf } from "@seneschal/core/storage";
+import { type Bucket, type ChunkRef, nothingCounted, versionIdOf } from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import { extract } from "tar-stream";
 import { everyDocument, type JobContext } from "../../platform/index.ts";
 import { encodeStripe, stripeLength } from "../bytes/stripes.ts";
 import { commit, nodeActor } from "../context.ts";
-import type { ChunkDoc, ChunkRef, ObjectDoc, PartDoc } from "../documents.ts";
+import type { ChunkDoc, ObjectDoc, PartDoc } from "../documents.ts";
 import { placeWebhooks } from "../notify/webhook-place.ts";
 import { countBucket } from "../objects/bucket-usage.ts";
 import { awaitReplication } from "../objects/replication-puts.ts";

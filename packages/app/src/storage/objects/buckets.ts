@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { type Bucket, isBucketName, objectError, storageError } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
+import { trashPut } from "./references.ts";
 import { type ObjectServices, refuseInMaintenance } from "./services.ts";
 
 /** The record of a bucket, as the request has read it before unless `again`. */
@@ -140,16 +140,13 @@ export async function deleteBucket(services: ObjectServices, tenant: string, nam
 }
 
 /** Uploads that were never completed are no objects: they end with their bucket, and their parts are collected. */
-async function endUploads({ store, clock }: StorageContext, bucket: string): Promise<void> {
+async function endUploads(context: StorageContext, bucket: string): Promise<void> {
+  const { store } = context;
   for (;;) {
     const { items } = await store.list("storage_uploads", "by_key", [bucket], { limit: 100 });
     if (items.length === 0) return;
     await commit(store, {
-      puts: items.map(({ id }) => ({
-        coll: "storage_trash",
-        id: randomUUID(),
-        doc: { body: { kind: "upload", upload: id }, due: clock.now() },
-      })),
+      puts: items.map(({ id }) => trashPut(context, { kind: "upload", upload: id })),
       dels: items.map(({ id, version }) => ({ coll: "storage_uploads", id, ifVersion: version })),
     });
   }

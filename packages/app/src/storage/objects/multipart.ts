@@ -1,30 +1,34 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import {
+  type Body,
   type Completion,
   checkDescription,
   checkLockable,
+  checkUpload,
+  etagOfParts,
+  joinedObject,
   objectError,
   type PartBody,
-  partLimits,
+  partsToJoin,
   replicaOrdinal,
   storageError,
   type Upload,
   type UploadDraft,
   type UploadTarget,
-  type VersionAttributes,
 } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
+import type { Put } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
-import type { Body, ObjectDoc, PartDoc } from "../documents.ts";
+import type { ObjectDoc, PartDoc } from "../documents.ts";
 import { expectRoom } from "./bucket-usage.ts";
 import { openBucket } from "./buckets.ts";
 import { commitObjects } from "./commit-objects.ts";
 import { customerKeyFor, encryptBody, newSalt } from "./customer-key.ts";
 import { checkKey } from "./object-id.ts";
 import { commitObject } from "./put-object.ts";
+import { trashPut } from "./references.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 import { storeBody, whileStored } from "./store-body.ts";
-import { trashPuts } from "./trash.ts";
 import { findVersion, pastVersions } from "./versions.ts";
 
 /** Begins an upload; returns its id. */
@@ -55,9 +59,8 @@ export async function openUpload(
   await openBucket(services, target.tenant, target.bucket);
   const found = await services.context.store.get("storage_uploads", target.upload);
   const doc = found?.doc as Upload | undefined;
-  if (found === undefined || doc === undefined || doc.bucket !== target.bucket || doc.key !== target.key)
-    throw objectError("NoSuchUpload", "the upload does not exist", { upload: target.upload });
-  return { doc, version: found.version };
+  checkUpload(doc, target);
+  return { doc, version: found?.version ?? 0 };
 }
 
 /** Stores one part; sending a number again replaces it. Throws `InvalidRequest` for another client's key than the upload's. */
@@ -96,10 +99,9 @@ export async function uploadPart(
           ...(Object.keys(checksums).length > 0 && { checksums: { ...checksums } }),
           ...(salt !== undefined && { salt }),
         };
-        const old = before?.doc as PartDoc | undefined;
-        const trash = old === undefined ? [] : trashPuts(services, { body: { kind: "chunks", chunks: old.chunks } } as ObjectDoc);
+        const replaced = before === undefined ? [] : [trashOfPart(services.context, before.doc as PartDoc)];
         return {
-          puts: [{ coll: "storage_parts", id, doc: part, ifVersion: before?.version ?? 0 }, ...trash],
+          puts: [{ coll: "storage_parts", id, doc: part, ifVersion: before?.version ?? 0 }, ...replaced],
           checks: [{ coll: "storage_uploads", id: target.upload, version: upload.version }],
         };
       });
@@ -146,20 +148,14 @@ async function madeBy(
   { parts }: Completion,
 ): Promise<ObjectDoc | undefined> {
   const ids = parts.map(({ number }) => `${upload}.${number}`).join();
+  const joined = etagOfParts(parts);
   const made = ({ body, etag }: ObjectDoc) =>
-    body.kind === "parts" && etag === etagOf(parts) && body.parts.map(({ id }) => id).join() === ids;
+    body.kind === "parts" && etag === joined && body.parts.map(({ id }) => id).join() === ids;
   const current = (await findVersion(services, { bucket, key }))?.doc;
   if (current !== undefined && made(current)) return current;
   for await (const { doc } of pastVersions(services.context.store, bucket, key))
     if (made(doc as ObjectDoc)) return doc as ObjectDoc;
   return undefined;
-}
-
-/** The MD5 of the parts' MD5s, and their number. */
-function etagOf(parts: readonly { readonly etag: string }[]): string {
-  const digest = createHash("md5");
-  for (const { etag } of parts) digest.update(Buffer.from(etag, "hex"));
-  return `${digest.digest("hex")}-${parts.length}`;
 }
 
 async function joinParts(
@@ -170,23 +166,15 @@ async function joinParts(
   const { store, clock } = services.context;
   const { doc: upload, version } = await openUpload(services, target);
   customerKeyFor(upload, customerKey);
-  if (named.length === 0) throw objectError("InvalidPart", "no part is named");
-  for (let i = 1; i < named.length; i++)
-    if ((named[i]?.number ?? 0) <= (named[i - 1]?.number ?? 0))
-      throw objectError("InvalidPartOrder", "parts must be in ascending order");
   const found = await store.getMany(
     "storage_parts",
     named.map((n) => `${target.upload}.${n.number}`),
   );
-  const parts = named.map((n, i) => {
-    const part = found[i]?.doc as PartDoc | undefined;
-    if (part === undefined || part.etag !== n.etag)
-      throw objectError("InvalidPart", `part ${n.number} was not uploaded with this ETag`);
-    if (part.size < partLimits.minBytes && i < named.length - 1)
-      throw objectError("EntityTooSmall", `part ${n.number} is below 5 MiB`);
-    return part;
-  });
-  const headers = { ...upload.headers, ...(await join?.(upload, parts)) };
+  const parts = partsToJoin(
+    named,
+    found.map((part) => part?.doc as PartDoc | undefined),
+  );
+  const object = joinedObject(upload, parts, (await join?.(upload, parts)) ?? {});
   const used = new Set(named.map((n) => n.number));
   const spare: PartDoc[] = [];
   for (let after = 0; ; ) {
@@ -196,7 +184,6 @@ async function joinParts(
     after = page.parts.at(-1)?.number ?? after;
   }
   const body: Body = { kind: "parts", parts: parts.map((p) => ({ id: `${target.upload}.${p.number}`, size: p.size })) };
-  const etag = etagOf(parts);
   let uploadGone = false;
   const doc = await commitObject(
     services,
@@ -209,10 +196,9 @@ async function joinParts(
     {
       async finish(build) {
         const draft = await build(body);
-        const trash = spare.flatMap((p) => trashPuts(services, { body: { kind: "chunks", chunks: p.chunks } } as ObjectDoc));
         const result = await commitObjects(store, {
           ...draft,
-          puts: [...(draft.puts ?? []), ...trash],
+          puts: [...(draft.puts ?? []), ...spare.map((part) => trashOfPart(services.context, part))],
           dels: [
             ...(draft.dels ?? []),
             { coll: "storage_uploads", id: target.upload, ifVersion: version },
@@ -234,31 +220,9 @@ async function joinParts(
         return "conflict";
       },
     },
-    (made) => ({
-      bucket: target.bucket,
-      key: target.key,
-      tenant: target.tenant,
-      size: parts.reduce((n, p) => n + p.size, 0),
-      etag,
-      content_type: upload.content_type,
-      headers,
-      meta: upload.meta,
-      modified_at: clock.now(),
-      ...attributesOf(upload),
-      body: made as ObjectDoc["body"],
-    }),
+    (made) => ({ ...object, modified_at: clock.now(), body: made as ObjectDoc["body"] }),
   );
   return doc;
-}
-
-/** What the object has of its upload besides bytes and description. */
-function attributesOf({ tags, retention, legal_hold, encryption }: Upload): VersionAttributes {
-  return {
-    ...(tags && { tags }),
-    ...(retention && { retention }),
-    ...(legal_hold !== undefined && { legal_hold }),
-    ...(encryption && { encryption }),
-  };
 }
 
 /** Gives an upload up; garbage collection takes back what its parts held. */
@@ -267,28 +231,28 @@ export async function abortUpload(services: ObjectServices, target: UploadTarget
   const second = (at: number) => Math.floor(at / 1000);
   if (startedAt !== undefined && second(startedAt) !== second(doc.started_at))
     throw objectError("PreconditionFailed", "the upload was started at another time", { upload: target.upload });
-  const { store, clock } = services.context;
-  const gone = await commit(store, {
-    puts: [
-      { coll: "storage_trash", id: randomUUID(), doc: { body: { kind: "upload", upload: target.upload }, due: clock.now() } },
-    ],
+  const { context } = services;
+  const gone = await commit(context.store, {
+    puts: [trashPut(context, { kind: "upload", upload: target.upload })],
     dels: [{ coll: "storage_uploads", id: target.upload, ifVersion: version }],
   });
   if (!gone.ok) throw objectError("NoSuchUpload", "the upload does not exist", { upload: target.upload });
 }
 
 /** Moves all parts of an ended upload to the trash. Parts of a completed one are not asked for here. */
-export async function dropParts(services: ObjectServices, upload: string): Promise<void> {
-  const { store } = services.context;
+export async function dropParts({ context }: ObjectServices, upload: string): Promise<void> {
   for (;;) {
-    const page = await store.list("storage_parts", "by_upload", [upload], { limit: 100 });
+    const page = await context.store.list("storage_parts", "by_upload", [upload], { limit: 100 });
     if (page.items.length === 0) return;
-    for (const { id, doc, version } of page.items) {
-      const body = { kind: "chunks", chunks: (doc as PartDoc).chunks } as const;
-      await commit(store, {
-        puts: trashPuts(services, { body } as unknown as ObjectDoc),
+    for (const { id, doc, version } of page.items)
+      await commit(context.store, {
+        puts: [trashOfPart(context, doc as PartDoc)],
         dels: [{ coll: "storage_parts", id, ifVersion: version }],
       });
-    }
   }
+}
+
+/** What garbage collection takes back of a part that is nobody's any more. */
+function trashOfPart(context: ObjectServices["context"], { chunks }: PartDoc): Put {
+  return trashPut(context, { kind: "chunks", chunks });
 }

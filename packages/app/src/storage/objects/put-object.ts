@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  type Body,
   type Bucket,
   type Conditions,
   checkDescription,
@@ -12,7 +13,7 @@ import {
   storageError,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
-import type { Body, ObjectDoc } from "../documents.ts";
+import type { ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { expectRoom } from "./bucket-usage.ts";
 import { type FoundBucket, openBucket } from "./buckets.ts";

@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
-import { isInline, storageError } from "@seneschal/core/storage";
+import { type Body, type ChunkRef, isInline, mentionsOf, storageError } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
-import type { CommitResult, Put } from "@seneschal/kernel/ports";
+import type { CommitResult } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
 import type { ChunkOutcome, PreparedChunk } from "../data/chunk-store.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
-import type { Body, ChunkRef } from "../documents.ts";
 import { commitObjects, type ObjectsDraft } from "./commit-objects.ts";
 import { type Cut, cutChunks, nextChunkBytes } from "./cut-chunks.ts";
+import { referencePuts } from "./references.ts";
 import type { ObjectServices } from "./services.ts";
 
 /** Bytes that are stored, waiting for the commit that makes them part of something. */
@@ -119,7 +119,7 @@ export async function storeBody(
 
   /** What cannot be given back now is collected a day later. */
   const abandon = async (): Promise<void> => {
-    for (const { id } of staged) await unstage({ context, id }).catch(() => undefined);
+    for (const { id } of staged) await unstage(context, id).catch(() => undefined);
   };
 
   let release = await memory.take(nextChunkBytes(length));
@@ -192,30 +192,11 @@ export async function whileStored<R>(stored: StoredBody, work: () => Promise<R>)
 }
 
 /** Ends the staging of one chunk that became part of nothing: its reference goes. */
-export async function unstage({
-  context,
-  id,
-}: {
-  readonly context: ObjectServices["context"];
-  readonly id: string;
-}): Promise<void> {
-  const { store } = context;
+export async function unstage({ store }: ObjectServices["context"], id: string): Promise<void> {
   for (;;) {
     const record = await store.get("storage_staged", id);
     if (record === undefined) return;
-    const chunkId = record.doc["chunk"] as string;
-    const chunk = await store.get("storage_chunks", chunkId);
-    const puts: Put[] =
-      chunk === undefined
-        ? []
-        : [
-            {
-              coll: "storage_chunks",
-              id: chunkId,
-              doc: { ...chunk.doc, refs: (chunk.doc["refs"] as number) - 1 },
-              ifVersion: chunk.version,
-            },
-          ];
+    const puts = await referencePuts({ store }, mentionsOf([{ id: record.doc["chunk"] as string }]), -1);
     const result = await commit(store, { puts, dels: [{ coll: "storage_staged", id, ifVersion: record.version }] });
     if (result.ok) return;
   }

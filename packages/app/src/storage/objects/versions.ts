@@ -20,9 +20,9 @@ import type { ObjectDoc } from "../documents.ts";
 import { indexedKey } from "../schema.ts";
 import { openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
+import { trashPuts } from "./references.ts";
 import { descriptionPuts, replicationPuts } from "./replication-puts.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
-import { trashPuts } from "./trash.ts";
 
 /** A version and the record that it is. */
 export interface Located {
@@ -98,7 +98,7 @@ export async function succeed(
       : succeedByReplica(bucket, { made, before, known: await isKnown(services, made, replica) }, replica, now);
   const { doc, puts: copies } =
     replica === undefined ? replicationPuts(services, bucket, step.made, expiry) : { doc: step.made, puts: [] };
-  const puts = [...copies, ...step.gone.flatMap((gone) => trashPuts(services, gone))];
+  const puts = [...copies, ...step.gone.flatMap((gone) => trashPuts(services.context, gone.body))];
   if (step.current) puts.unshift({ coll: "storage_objects", id, doc, ifVersion: version });
   const { past } = step;
   if (past !== undefined)
@@ -148,7 +148,7 @@ export async function removeVersion(
   found: Located,
 ): Promise<Pick<Succession, "puts" | "dels" | "bytes" | "objects">> {
   const { doc, coll, id, version } = found;
-  const trash = trashPuts(services, doc);
+  const trash = trashPuts(services.context, doc.body);
   const counted = addUsage({ bytes: 0, objects: 0 }, usageOf(doc), -1);
   // A bucket that never had versions has none of the past: nothing is looked for.
   const followed = coll === "storage_objects" && versioning !== undefined;
