@@ -34,6 +34,8 @@ export function usageOf(version: Pick<ObjectVersion, "size" | "delete_marker">):
 
 /** Both together, or the first without the second. */
 export function addUsage(a: BucketUsage, b: BucketUsage, sign: 1 | -1 = 1): BucketUsage {
+  checkArgument("a", a, "object");
+  checkArgument("b", b, "object");
   return { bytes: a.bytes + sign * b.bytes, objects: a.objects + sign * b.objects };
 }
 
@@ -70,6 +72,7 @@ function isCounted({ counting }: CountedUsage, { coll, at: [lead, order, id] }: 
  * ```
  */
 export function usageAfter(quota: BucketQuota, usage: CountedUsage, changes: readonly UsageChange[]): CountedUsage {
+  checkArgument("quota", quota, "object");
   checkArgument("usage", usage, "object");
   checkArgument("changes", changes, "array");
   const sum = (some: readonly UsageChange[]) =>

@@ -142,13 +142,15 @@ export function expiringVersions<V extends ListedVersion>(
 /** Whether an upload that was not completed is to be given up. */
 export function uploadExpired(
   rules: readonly LifecycleRule[],
-  { key, started_at }: Pick<Upload, "key" | "started_at">,
+  upload: Pick<Upload, "key" | "started_at">,
   now: number,
   dayMs: number,
 ): boolean {
   checkArgument("rules", rules, "array");
+  checkArgument("upload", upload, "object");
   checkArgument("now", now, "number");
   checkArgument("dayMs", dayMs, "number");
+  const { key, started_at } = upload;
   return rules.some(
     ({ enabled, abort, filter }) =>
       enabled && abort !== undefined && inFilter(filter, { key, size: 0, tags: [] }) && dueAt(started_at, abort, dayMs) <= now,

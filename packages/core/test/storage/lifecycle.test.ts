@@ -1,4 +1,4 @@
-import { expiringVersions, type LifecycleRule, type ListedVersion, lifecycleDue, uploadExpired } from "@seneschal/core/storage";
+import { expiringVersions, type ListedVersion, lifecycleDue, uploadExpired } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lifecycleRules, objectVersions } from "../../src/arbitraries/index.ts";

@@ -80,6 +80,7 @@ export function isListedBehind(
   place: VersionPlace,
 ): boolean {
   checkArgument("place", place, "object");
+  checkArgument("version", version, "object");
   const ordinal = ordinalOf(version);
   return ordinal < place.ordinal || (ordinal === place.ordinal && versionIdOf(version) > place.version);
 }

@@ -38,6 +38,8 @@ export type Mentions = ReadonlyMap<string, number>;
 
 /** How often each chunk is among these, on top of what was counted `before`. */
 export function mentionsOf(refs: Iterable<{ readonly id: string }>, before: Mentions = new Map()): Mentions {
+  checkArgument("refs", refs, "iterable");
+  checkArgument("before", before, "object");
   const mentions = new Map(before);
   for (const { id } of refs) mentions.set(id, (mentions.get(id) ?? 0) + 1);
   return mentions;
