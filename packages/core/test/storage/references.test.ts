@@ -65,21 +65,20 @@ test("whatever is put, changed in part, copied, deleted and collected: a chunk h
           const [taken] = trash.splice(s.index % Math.max(1, trash.length), 1);
           if (taken !== undefined) move(mentionsOf(refsOf(taken)), -1);
           for (const [id, { refs }] of records) if (refs === 0) records.delete(id);
-        } else if (found === undefined) continue;
-        else if (s.do === "copy") {
+        } else if (found !== undefined && s.do === "copy") {
           move(mentionsOf(refsOf(found)), 1);
           objects.push(found);
-        } else if (s.do === "delete") {
+        } else if (found !== undefined && s.do === "delete") {
           objects.splice(at, 1);
           trash.push(...[trashOf(found)].filter((one) => one !== undefined));
-        } else {
+        } else if (found !== undefined && s.do === "change") {
           const kept = refsOf(found).filter((_, i) => s.keep[i]);
           const thrown = s.versioned ? undefined : trashOf(found);
-          const step = keepChunks(found, mentionsOf(kept), thrown !== undefined);
+          const after = keepChunks(found, mentionsOf(kept), thrown !== undefined);
           store(s.fresh);
-          move(step.more, 1);
+          move(after.more, 1);
           if (!s.versioned) objects.splice(at, 1);
-          if (thrown !== undefined) trash.push(step.trash ?? thrown);
+          if (thrown !== undefined) trash.push(after.trash ?? thrown);
           objects.push({ kind: "chunks", chunks: [...kept, ...s.fresh] });
         }
         const mentioned = mentionsOf([...objects, ...trash].flatMap(refsOf));
