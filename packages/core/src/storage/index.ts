@@ -173,12 +173,10 @@ export { type GrpcService, grpcFiles, grpcLoading, grpcPieceBytes, grpcServices 
 export { type KeyAccess, type KeyQuestion, keyMay } from "./key-access.ts";
 export {
   expiresAt,
-  expiringVersions,
   type LifecycleFilter,
   type LifecycleRule,
   type LifecycleVersion,
   lifecycleDue,
-  uploadExpired,
 } from "./lifecycle.ts";
 export { type ActiveJob, admitJob, type MaintenanceJob, type MaintenanceRequest, scopeOf } from "./maintenance/admit-job.ts";
 export {
@@ -193,6 +191,7 @@ export {
   webhookOfArn,
 } from "./notifications.ts";
 export { checkDescription, isFieldValue } from "./objects/description.ts";
+export { expiringVersions, uploadExpired } from "./objects/expiry.ts";
 export { compareKeys, isListedBehind, type KeyListing, listKeysOf } from "./objects/listing.ts";
 export { checkUpload, etagOfParts, joinedObject, partsToJoin } from "./objects/multipart.ts";
 export { needLock, type ObjectErrorCode, objectError } from "./objects/object-errors.ts";
