@@ -144,6 +144,13 @@ module.exports = {
       to: { path: "^packages/(?!contract/|core/|kernel/|server-node/)", pathNot: "^packages/$1/" },
     },
     {
+      name: "commands-take-the-engine-as-one-file",
+      severity: "error",
+      comment: "@seneschal/rego/bundle: of its hundred modules and those of its libraries the loading alone takes 200 ms",
+      from: { path: "^packages/cli/src/" },
+      to: { path: "^packages/rego/(src|dist)/index\\.", dependencyTypesNot: ["type-only"] },
+    },
+    {
       name: "cross-package-by-name",
       severity: "error",
       comment: "another package is imported by its name, never by a path",

@@ -13,8 +13,7 @@ import {
   type RegoVersion,
   readBundle,
   type Source,
-} from "@seneschal/rego";
-import { extract } from "tar-stream";
+} from "@seneschal/rego/bundle";
 import type { Host } from "./host.ts";
 import { readBytes, readText } from "./read-file.ts";
 
@@ -85,6 +84,7 @@ export async function bundleOf(host: Host, path: string, options: BundleOptions)
 
 async function unpacked(host: Host, name: string): Promise<readonly BundleFile[]> {
   const archive = await readBytes(host, name);
+  const { extract } = await import("tar-stream");
   const files: BundleFile[] = [];
   try {
     const entries = extract();

@@ -8,7 +8,7 @@ import {
   parseQuery,
   RegoCompileError,
   type Source,
-} from "@seneschal/rego";
+} from "@seneschal/rego/bundle";
 
 /** What a session works on. */
 interface SessionParts {

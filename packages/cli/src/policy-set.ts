@@ -13,7 +13,7 @@ import {
   readCapabilities,
   readJson as readRegoJson,
   type Source,
-} from "@seneschal/rego";
+} from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { Host } from "./host.ts";
 import { bundleOf, documentsOf, loaded, sourcesOf } from "./policy-files.ts";

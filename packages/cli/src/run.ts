@@ -1,5 +1,5 @@
 import { isCoded } from "@seneschal/kernel";
-import type { RegoCompileError } from "@seneschal/rego";
+import type { RegoCompileError } from "@seneschal/rego/bundle";
 import { Command, CommanderError } from "commander";
 import type { CommandContext } from "./command-context.ts";
 import { commandsFor } from "./commands/index.ts";

@@ -27,8 +27,12 @@ const families: readonly (readonly [words: readonly string[], load: () => Promis
   [[], async () => (await import("./completion.ts")).addCompletion],
 ];
 
-/** What adds the commands that a command line may mean: those of its first word, or all, for help, completion and words that are none. */
-export function commandsFor(argv: readonly string[]): Promise<readonly AddCommand[]> {
+/**
+ * What adds the commands that a command line may mean: those of its first word, none for the version alone, or all, for help, completion and words
+ * that are none.
+ */
+export async function commandsFor(argv: readonly string[]): Promise<readonly AddCommand[]> {
+  if (argv[0] === "--version") return [];
   const first = argv.find((word) => !word.startsWith("-"));
   const meant = families.filter(([words]) => words.some((word) => word === first));
   return Promise.all((meant.length > 0 ? meant : families).map(([, load]) => load()));

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { CodedError, utf8Encode } from "@seneschal/kernel";
-import { compileToJavaScript } from "@seneschal/rego";
+import { compileToJavaScript } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { replaceFile } from "../durable-file.ts";

@@ -1,5 +1,5 @@
 import { CodedError } from "@seneschal/kernel";
-import { compile, currentCapabilities } from "@seneschal/rego";
+import { compile, currentCapabilities } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { capabilitiesOf, type PolicyOptions, policyOf, withPolicy } from "../policy-set.ts";

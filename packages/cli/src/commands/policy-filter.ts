@@ -1,6 +1,6 @@
 import type { ConditionColumn, EnforcedDialect } from "@seneschal/governance";
 import { CodedError } from "@seneschal/kernel";
-import { compile } from "@seneschal/rego";
+import { compile } from "@seneschal/rego/bundle";
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";

@@ -1,7 +1,7 @@
 import { stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CodedError } from "@seneschal/kernel";
-import { type FormatOptions, format, RegoCompileError, type RegoVersion } from "@seneschal/rego";
+import { type FormatOptions, format, RegoCompileError, type RegoVersion } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";

@@ -1,4 +1,4 @@
-import { type ProfiledRow, type ProfileOrder, sortProfile } from "@seneschal/rego";
+import { type ProfiledRow, type ProfileOrder, sortProfile } from "@seneschal/rego/bundle";
 import { type Command, InvalidArgumentError } from "commander";
 import { wholeNumber } from "../whole-number.ts";
 

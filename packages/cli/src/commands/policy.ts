@@ -1,5 +1,5 @@
 import { CodedError } from "@seneschal/kernel";
-import { check, compile, coverageReport, mergeCoverage, type Policy, type Result } from "@seneschal/rego";
+import { check, compile, coverageReport, mergeCoverage, type Policy, type Result } from "@seneschal/rego/bundle";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";

@@ -12,6 +12,7 @@ export class Symbols {
   readonly #imports = new Map<string, Global>();
   readonly #packagePath: readonly string[];
   readonly #packageNode: RuleNode | undefined;
+  readonly #rules = new Map<string, Global | undefined>();
 
   constructor(module: Pick<Module, "name" | "version" | "packagePath" | "imports"> | undefined, root: RuleNode, report: Report) {
     this.#packagePath = module?.packagePath ?? [];
@@ -36,6 +37,11 @@ export class Symbols {
     if (name === "data" || name === "input") return { root: name, path: [] };
     const imported = this.#imports.get(name);
     if (imported !== undefined) return imported;
+    if (!this.#rules.has(name)) this.#rules.set(name, this.#ofPackage(name));
+    return this.#rules.get(name);
+  }
+
+  #ofPackage(name: string): Global | undefined {
     const node = this.#packageNode?.children.get(name);
     if (node === undefined) return undefined;
     for (const below of node.subtree()) {

@@ -5,6 +5,11 @@ import type { Callee, LoweredRule, Operand, RefOperand, Statement, Variable } fr
 import type { Report, RuleNode, RuleSet } from "./tree.ts";
 
 const ANY: Type = { kind: "any", of: [] };
+// one each: most terms of a policy are scalars
+const NULL: Type = { kind: "null" };
+const BOOLEAN: Type = { kind: "boolean" };
+const STRING: Type = { kind: "string" };
+const NUMBER: Type = { kind: "number" };
 
 /** Infers types forward through ordered bodies and reports what can never hold. What it does not know is any type. */
 export class TypeChecker {
@@ -120,7 +125,7 @@ export class TypeChecker {
         if (operand.makes === "set") return { kind: "set", of: ANY };
         return { kind: "object", fields: [], rest: { key: ANY, value: ANY } };
       case "template":
-        return { kind: "string" };
+        return STRING;
       case "ref":
         return this.#ref(operand, file);
     }
@@ -180,10 +185,10 @@ function refText(ref: RefOperand): string {
 }
 
 function typeOf(value: Value, depth: number): Type {
-  if (value === null) return { kind: "null" };
-  if (typeof value === "boolean") return { kind: "boolean" };
-  if (typeof value === "string") return { kind: "string" };
-  if (isNumber(value)) return { kind: "number" };
+  if (value === null) return NULL;
+  if (typeof value === "boolean") return BOOLEAN;
+  if (typeof value === "string") return STRING;
+  if (isNumber(value)) return NUMBER;
   if (depth > 8) return ANY;
   if (isArray(value)) return { kind: "array", items: value.map((item) => typeOf(item, depth + 1)), rest: undefined };
   if (value instanceof RegoSet) return { kind: "set", of: union(value.sorted().map((item) => typeOf(item, depth + 1))) };
@@ -196,31 +201,31 @@ function typeOf(value: Value, depth: number): Type {
   return { kind: "object", fields, rest: undefined };
 }
 
-const weights = new WeakMap<Type, number>();
 const MAX_WEIGHT = 200;
 
-/** The number of types in a type, shared ones counted each time. */
-function weight(type: Type): number {
-  const known = weights.get(type);
-  if (known !== undefined) return known;
-  const parts =
-    type.kind === "any"
-      ? type.of
-      : type.kind === "array"
-        ? [...type.items, ...(type.rest === undefined ? [] : [type.rest])]
-        : type.kind === "set"
-          ? [type.of]
-          : type.kind === "object"
-            ? type.fields.map(({ value }) => value)
-            : [];
-  const total = parts.reduce((n, part) => n + weight(part), 1);
-  weights.set(type, total);
-  return total;
+/** What is left of `room` when each type in a type takes a place, shared ones each time; it stops where nothing is left. */
+function roomLeft(type: Type, room: number): number {
+  let left = room - 1;
+  switch (type.kind) {
+    case "any":
+      for (let i = 0; i < type.of.length && left >= 0; i++) left = roomLeft(type.of[i] as Type, left);
+      return left;
+    case "array":
+      for (let i = 0; i < type.items.length && left >= 0; i++) left = roomLeft(type.items[i] as Type, left);
+      return type.rest === undefined || left < 0 ? left : roomLeft(type.rest, left);
+    case "set":
+      return left < 0 ? left : roomLeft(type.of, left);
+    case "object":
+      for (let i = 0; i < type.fields.length && left >= 0; i++) left = roomLeft(type.fields[i]?.value as Type, left);
+      return left;
+    default:
+      return left;
+  }
 }
 
 /** Types that grow too large (values may share structure without bound) keep only their kind. */
 function bounded(type: Type): Type {
-  if (weight(type) <= MAX_WEIGHT) return type;
+  if (roomLeft(type, MAX_WEIGHT) >= 0) return type;
   switch (type.kind) {
     case "array":
       return { kind: "array", items: [], rest: ANY };
@@ -282,7 +287,7 @@ function select(type: Type, part: Operand, partType: Type): Type | undefined {
         if (type.items.length === 0 && type.rest === undefined) return ANY;
         return typeof part.value === "number" ? (type.items[part.value] ?? type.rest) : undefined;
       }
-      if (!overlap(partType, { kind: "number" })) return undefined;
+      if (!overlap(partType, NUMBER)) return undefined;
       return union([...type.items, ...(type.rest === undefined ? [] : [type.rest])]);
     case "object":
       if (part.kind === "const") {
