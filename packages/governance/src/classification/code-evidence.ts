@@ -12,10 +12,10 @@ const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_$]*(?:-[\p{L}\p{N}][\p{L}\p{N}_]*)*/gu;
 const MAX_PATTERNS = 64;
 /** A name that something else goes on with. */
 const BEGUN = /(?<![\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]{2,100})(?:\*(?!\*)|[$#]\{\w|\{\{)/gu;
-/** A name or a path in quotes, or a path without. */
-const PATH = /(["'`])([^"'`\n]{1,200})\1|(?<![\p{L}\p{N}_])[\p{L}\p{N}_$~.*/-]*[/:][\p{L}\p{N}_$~.*?/:-]{1,200}/gu;
+/** A name or a path in quotes, or a path without. None begins within a run of its own signs: such a run is looked through once. */
+const PATH = /(["'`])([^"'`\n]{1,200})\1|(?<![\p{L}\p{N}_$~.*/-])[\p{L}\p{N}_$~.*/-]*[/:][\p{L}\p{N}_$~.*?/:-]{1,200}/gu;
 /** A name with its schema: no word of a sentence is written so. */
-const DOTTED = /[\p{L}_][\p{L}\p{N}_$]*(?:\.[\p{L}_][\p{L}\p{N}_$]*){1,3}/gu;
+const DOTTED = /(?<![\p{L}\p{N}_$])[\p{N}$]*([\p{L}_][\p{L}\p{N}_$]*(?:\.[\p{L}_][\p{L}\p{N}_$]*){1,3})/gu;
 /** What no sentence has, besides the signs of SQL. */
 const CODE = /[{}[\]|<>$\\]|\w\.\w+\s?[([]|^\s*\w+\.\w+\s*$|\s--?\w/;
 /** Words of sentences. */
@@ -29,7 +29,7 @@ const WRITTEN = /_|\d|\p{Ll}\p{Lu}/u;
 
 /** GraphQL, also as a member of a JSON body, where fields are called after tables: `update_orders`, `ordersAggregate`, `allOrders`, `orders_by_pk`. */
 const GRAPHQL =
-  /(?:^|[\n"'`])\s*(?:(?:query|mutation|subscription|fragment)\b[^{}"']{0,400}\{|\{\s*[A-Za-z_]\w{0,80}\s*(?:\([^{}]{0,400}\)\s*)?\{)/;
+  /(?:^|[\n"'`])[^\S\n]{0,99}(?:(?:query|mutation|subscription|fragment)\b[^{}"']{0,400}\{|\{\s*[A-Za-z_]\w{0,80}\s*(?:\([^{}]{0,400}\)\s*)?\{)/;
 const MAX_NAME_WORDS = 8;
 
 /** What code puts before a table's name and behind it: what is done with its rows, and what holds them. */
@@ -90,7 +90,7 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
     // A blank in braces is a program's (`awk '{print $1}'`), and no name's.
     if (/\p{L}/u.test(name) && !/\s\S*\s\S*\s|[{}][^{}]*\s[^{}]*[{}]/.test(name)) names.add(name);
   }
-  for (const [name] of text.matchAll(DOTTED)) {
+  for (const [, name = ""] of text.matchAll(DOTTED)) {
     if (names.size > MAX_NAMES) break;
     if (name.length <= 256) names.add(name);
   }

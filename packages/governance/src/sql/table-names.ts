@@ -27,12 +27,25 @@ const SCHEMES: ReadonlyMap<string, string> = new Map([
 const SCHEME = /^[a-z][a-z\d]{1,5}(?=:)/;
 
 /** Ends of the names of files that hold rows. */
-const FILE_END =
-  /(?:\.(?:csv|tsv|txt|jsonl?|ndjson|parquet|avro|orc|arrow|feather|xlsx?|db|sqlite3?|duckdb|sas7bdat|dta|sav|rds|pkl|dmp|sql|gz|zst|bz2|snappy|zip))+$/;
+const FILE_ENDS: ReadonlySet<string> = new Set(
+  "csv tsv txt json jsonl ndjson parquet avro orc arrow feather xls xlsx db sqlite sqlite3 duckdb sas7bdat dta sav rds pkl dmp sql gz zst bz2 snappy zip".split(
+    " ",
+  ),
+);
+
+/** A name of a file without its ends (`orders.csv.gz`); the same where it has none. */
+function withoutFileEnds(name: string): string {
+  let end = name.length;
+  for (;;) {
+    const dot = name.lastIndexOf(".", end - 1);
+    if (end === 0 || dot < 0 || !FILE_ENDS.has(name.slice(dot + 1, end))) return name.slice(0, end);
+    end = dot;
+  }
+}
 
 /** A name, and without what only says in which form the rows are kept (`orders.csv`). */
 function formsOf(folded: string): readonly (readonly string[])[] {
-  const bare = folded.replace(/["'`]+$/, "").replace(FILE_END, "");
+  const bare = withoutFileEnds(folded.replace(/(?<!["'`])["'`]+$/, ""));
   return bare === folded || bare === "" ? [nameParts(folded)] : [nameParts(folded), nameParts(bare)];
 }
 
@@ -84,8 +97,12 @@ const IRREGULAR: ReadonlyMap<string, string> = new Map([
   ["vertices", "vertex"],
 ]);
 
+/** Longer than any word: what is longer has no plural. */
+const LONGEST_WORD = 64;
+
 /** What is left of a word without its endings: the same for its singular and its plural. */
 function stemOf(word: string): string {
+  if (word.length > LONGEST_WORD) return word;
   let stem = IRREGULAR.get(word) ?? word;
   for (let before = ""; before !== stem && stem.length > 2; ) {
     before = stem;
@@ -130,18 +147,18 @@ export class TableNames {
 
   add(name: string): void {
     this.delete(name);
-    for (const parts of formsOf(foldedName(name))) put(this.#exact, lastOf(parts), name, parts);
+    for (const parts of writtenForms(name)) put(this.#exact, lastOf(parts), name, parts);
     for (const parts of likeFormsOf(name)) for (const key of likenessesOf(lastOf(parts))) put(this.#alike, key, name, parts);
   }
 
   delete(name: string): void {
-    for (const parts of formsOf(foldedName(name))) take(this.#exact, lastOf(parts), name);
+    for (const parts of writtenForms(name)) take(this.#exact, lastOf(parts), name);
     for (const parts of likeFormsOf(name)) for (const key of likenessesOf(lastOf(parts))) take(this.#alike, key, name);
   }
 
   /** All that a name may mean: of a pattern (`orders_*`, `lake/orders/*.parquet`) each table that it may take. */
   meant(name: string): readonly string[] {
-    const forms = formsOf(foldedName(name));
+    const forms = writtenForms(name);
     const found = forms.flatMap((parts) =>
       WILD.test(name)
         ? this.#matching(parts)
@@ -190,15 +207,24 @@ function lastOf(parts: readonly string[]): string {
   return parts.at(-1) ?? "";
 }
 
+/** Units of a name that are looked at, from its beginning and up to its end: so that the work for a text grows with its length, whatever it says. */
+const LOOKED_AT = 1024;
+
+/** The forms of a name; of one that is longer than any table's, those of its beginning and of its end. */
+function writtenForms(name: string): readonly (readonly string[])[] {
+  const pieces = name.length <= LOOKED_AT ? [name] : [name.slice(0, LOOKED_AT), name.slice(-LOOKED_AT)];
+  return pieces.flatMap((piece) => formsOf(foldedName(piece)));
+}
+
 /** The forms of a name as it is written, and with its words apart. */
 function likeFormsOf(name: string): readonly (readonly string[])[] {
   const apart = spaced(name);
-  return [name, ...(apart === name ? [] : [apart])].flatMap((written) => formsOf(foldedName(written)));
+  return [name, ...(apart === name ? [] : [apart])].flatMap(writtenForms);
 }
 
 /** True for the address of a store, an absolute path, or the name of a file of rows. */
 function isStored(name: string): boolean {
-  return /^[a-z][a-z\d+.-]{0,20}:[/\\]|^[/\\~]/i.test(name) || FILE_END.test(name.toLowerCase());
+  return /^[a-z][a-z\d+.-]{0,20}:[/\\]|^[/\\~]/i.test(name) || withoutFileEnds(name.toLowerCase()) !== name.toLowerCase();
 }
 
 /** The names of an index under a key, that may be one with the parts of another one. */
