@@ -246,7 +246,7 @@ describe("commands that need no server", () => {
     expect((await call("policy", "check", "authz.rego", "--builtins", "absent.mjs")).code).toBe(2);
   });
 
-  it("policy test runs the test_ rules with coverage and fails when one does", async () => {
+  it("policy test runs the test_ rules, tells those that fail and fails with them; -t tells the coverage", async () => {
     const { code, text } = await call("policy", "test", "authz.rego", "authz_test.rego");
     expect(code, text).toBe(0);
     expect(text).toContain("2 passed, 0 failed");
@@ -262,11 +262,16 @@ describe("commands that need no server", () => {
       'package twice_test\n\ntest_a if input.role == "admin"\n\ntest_a if true\n\ntodo_test_b if false\n',
     );
     const twice = await call("policy", "test", "twice_test.rego");
-    expect([twice.code, twice.text.split("\n").slice(0, 3)]).toEqual([
+    expect([twice.code, twice.text.split("\n")]).toEqual([
       1,
-      ["FAIL data.twice_test.test_a (twice_test.rego:3)", "PASS data.twice_test.test_a#01", "SKIP data.twice_test.todo_test_b"],
+      ["FAIL data.twice_test.test_a (twice_test.rego:3)", "SKIP data.twice_test.todo_test_b", "1 passed, 1 failed, 1 skipped"],
     ]);
-    expect(twice.text).toContain("1 passed, 1 failed, 1 skipped");
+    const verbose = await call("policy", "test", "twice_test.rego", "-v");
+    expect(verbose.text.split("\n").slice(0, 3)).toEqual([
+      "FAIL data.twice_test.test_a (twice_test.rego:3)",
+      '  row 3: test_a if input.role == "admin"',
+      "PASS data.twice_test.test_a#01",
+    ]);
     await writeFile(join(cwd, "admin.json"), '{"role": "admin"}');
     expect((await call("policy", "test", "twice_test.rego", "-i", "admin.json")).code).toBe(0);
     await writeFile(join(cwd, "half_test.rego"), "package half_test\n\nimport data.authz\n\ntest_guest if not authz.allow\n");
@@ -276,6 +281,19 @@ describe("commands that need no server", () => {
       thin.text,
     ).toEqual([1, true]);
     expect((await call("policy", "test", "authz.rego", "authz_test.rego", "--threshold", "100")).code).toBe(0);
+  });
+
+  it("policy test tells what a test printed, passed or not, where it is told at all", async () => {
+    await writeFile(
+      join(cwd, "loud_test.rego"),
+      'package loud_test\n\ntest_good if print("good")\n\ntest_bad if {\n\tprint("x is", input.x)\n\tinput.x == 4\n}\n',
+    );
+    const printed = async (...options: string[]) =>
+      (await call("policy", "test", "loud_test.rego", ...options)).text.split("\n").filter((line) => line.startsWith("  "));
+    expect(await printed()).toEqual(["  x is <undefined>"]);
+    expect(await printed("-v")).toEqual(["  good", "  row 7: input.x == 4", "  x is <undefined>"]);
+    const { tests } = JSON.parse((await call("policy", "test", "loud_test.rego", "--json")).text);
+    expect(tests.map(({ output }: { output: unknown }) => output)).toEqual([["good"], ["x is <undefined>"]]);
   });
 
   it("policy test -r runs the tests whose path has a match, --coverage writes the report of opa", async () => {

@@ -8,7 +8,14 @@ export type { CompileOptions } from "./engine/compile-modules.ts";
 export { compileToJavaScript, type JavaScriptOptions } from "./engine/compile-to-javascript.ts";
 export { type DataPath, withoutValue, withValue } from "./engine/data.ts";
 export type { Host } from "./engine/host.ts";
-export { type Explanation, type PartialResult, Policy, type QueryOptions, type Solutions } from "./engine/policy.ts";
+export {
+  type Explanation,
+  type PartialResult,
+  Policy,
+  type QueryOptions,
+  type Solutions,
+  type TestOptions,
+} from "./engine/policy.ts";
 export { type ProfiledRow, type ProfileOrder, sortProfile } from "./engine/profiler.ts";
 export { coverageReport, type FileCoverage, mergeCoverage, type RuleTrace } from "./engine/recorder.ts";
 export type { Result } from "./engine/result.ts";

@@ -1,10 +1,8 @@
-import { CodedError } from "@seneschal/kernel";
-import { check, compile, coverageReport, mergeCoverage, type Policy, type Result } from "@seneschal/rego/bundle";
+import { check, compile, type Policy, type Result } from "@seneschal/rego/bundle";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import { type InputOptions, inputOf, type PolicyOptions, policyOf, settings, withInput, withPolicy } from "../policy-set.ts";
-import { wholeNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addBuild } from "./policy-build.ts";
 import { addCapabilities, addDependencies } from "./policy-deps.ts";
@@ -12,6 +10,7 @@ import { addFilter } from "./policy-filter.ts";
 import { addFmt } from "./policy-fmt.ts";
 import { type ProfileOptions, showProfile, withProfile } from "./policy-profile.ts";
 import { addRepl } from "./policy-repl.ts";
+import { addTest } from "./policy-test.ts";
 
 /** `seneschal policy ...`: Rego on this machine, by the engine that the services run. */
 export const addPolicy: AddCommand = (program, context) => {
@@ -73,67 +72,6 @@ function addEvaluation(policy: Command, { host, result, exit }: CommandContext):
       );
       result(told, [textOf(told.result), ...lines].join("\n"));
     });
-}
-
-function addTest(policy: Command, { host, result, exit }: CommandContext): void {
-  withInput(policy.command("test").description("run the rules whose name begins with test_, with coverage"))
-    .argument("[paths...]", ".rego files or directories")
-    .option("-r, --run <regex>", "only the tests whose path has a match, such as data.authz_test.test_a")
-    .option("--coverage", "write the coverage instead, as opa test --coverage does")
-    .option("-t, --threshold <percent>", "fail below this coverage of all files", wholeNumber)
-    .action(
-      async (
-        paths: string[],
-        options: InputOptions & { readonly threshold?: number; readonly run?: string; readonly coverage?: boolean },
-      ) => {
-        const { sources, data, options: how } = await policyOf(host, paths, options);
-        const policy = compile(sources, { ...how, tests: true });
-        const given = settings(data);
-        const input = await inputOf(host, options);
-        const wanted = pattern(options.run);
-        const chosen = policy.tests.filter(({ rule }) => wanted.test(rule));
-        const tests = chosen.filter(({ todo }) => !todo);
-        const skipped = chosen.filter(({ todo }) => todo);
-        const told = tests.map((test) => policy.runTest(test, input, given));
-        const outcomes = told.map(({ rule, file, row, passed, result: answer, failed: cases }) => {
-          const error = answer.kind === "error" ? { error: `${answer.code}: ${answer.message}` } : {};
-          return { rule, file, row, passed, ...(cases.length > 0 ? { cases } : {}), ...error };
-        });
-        const failed = outcomes.filter(({ passed }) => !passed);
-        const coverage = mergeCoverage(told.map(({ coverage: rows }) => rows));
-        const lines = [
-          ...outcomes.map(
-            ({ rule, file, row, passed, cases, error }) =>
-              `${passed ? "PASS" : "FAIL"} ${rule}${passed ? "" : ` (${file}:${row})`}${cases === undefined ? "" : `: ${cases.join(", ")}`}${error === undefined ? "" : ` ${error}`}`,
-          ),
-          ...skipped.map(({ rule }) => `SKIP ${rule}`),
-          ...coverage.map(
-            ({ file, share, missed }) =>
-              `${file}: ${Math.round(share * 100)} % covered${missed.length > 0 ? `, missed rows ${missed.join(", ")}` : ""}`,
-          ),
-          `${tests.length - failed.length} passed, ${failed.length} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`,
-        ];
-        const rows = coverage.flatMap(({ covered, missed }) => [...covered.map(() => 1), ...missed.map(() => 0)]);
-        const share = rows.length === 0 ? 100 : (100 * rows.filter((row) => row === 1).length) / rows.length;
-        const thin = share < (options.threshold ?? 0);
-        if (thin) lines.push(`${share.toFixed(1)} % covered, ${options.threshold} % wanted`);
-        if (options.coverage === true) {
-          const report = coverageReport(coverage);
-          result(report, JSON.stringify(report, null, 2));
-        } else {
-          result({ passed: tests.length - failed.length, failed: failed.length, tests: outcomes, coverage }, lines.join("\n"));
-        }
-        if (failed.length > 0 || tests.length === 0 || thin) exit(exitCode.no);
-      },
-    );
-}
-
-function pattern(text: string | undefined): RegExp {
-  try {
-    return new RegExp(text ?? "", "u");
-  } catch (error) {
-    throw new CodedError("usage", `--run ${text} is no regular expression`, {}, error);
-  }
 }
 
 /** Where an evaluation starts: what a policy without rules can be asked about. */

@@ -83,22 +83,32 @@ export interface FileCoverage {
 /** Rows of rules and literals that a recorder reached and missed. */
 export function coverageOf(modules: readonly Module[], recorder: Recorder): readonly FileCoverage[] {
   return modules.map((module) => {
-    const rows = new Set<number>();
-    for (const rule of module.rules) {
-      if (rule.isDefault) continue;
-      rows.add(rule.loc.row);
-      for (const literal of rule.body) if (literal.expr.kind !== "some") rows.add(literal.loc.row);
-      for (const branch of rule.otherwise) {
-        rows.add(branch.loc.row);
-        for (const literal of branch.body) if (literal.expr.kind !== "some") rows.add(literal.loc.row);
-      }
-    }
+    const all = rowsOf(module);
     const reached = recorder.rows.get(module.name);
-    const all = [...rows].sort((a, b) => a - b);
-    const covered = all.filter((row) => reached?.has(row) === true);
-    const missed = all.filter((row) => reached?.has(row) !== true);
+    if (reached === undefined) return { file: module.name, covered: [], missed: all, share: all.length === 0 ? 1 : 0 };
+    const covered = all.filter((row) => reached.has(row));
+    const missed = all.filter((row) => !reached.has(row));
     return { file: module.name, covered, missed, share: all.length === 0 ? 1 : covered.length / all.length };
   });
+}
+
+/** The rows of modules that can be covered, in order: asked for again by every test of a policy. */
+const rows = new WeakMap<Module, readonly number[]>();
+
+function rowsOf(module: Module): readonly number[] {
+  const known = rows.get(module);
+  if (known !== undefined) return known;
+  const found = new Set<number>();
+  for (const rule of module.rules) {
+    if (rule.isDefault) continue;
+    for (const { loc, body } of [rule, ...rule.otherwise]) {
+      found.add(loc.row);
+      for (const literal of body) if (literal.expr.kind !== "some") found.add(literal.loc.row);
+    }
+  }
+  const all = [...found].sort((a, b) => a - b);
+  rows.set(module, all);
+  return all;
 }
 
 /** What several evaluations of one policy covered together. */

@@ -72,3 +72,20 @@ test("without the option a policy's rules are as they are written", () => {
   expect(policy.evaluate("data.t.test_a")).toEqual({ kind: "defined", value: true });
   expect(policy.rules).toEqual(["data.t.test_a"]);
 });
+
+test("rows are counted where coverage is asked for, and the outcome is the same", () => {
+  const source = "package t\n\ntest_a if 1 == 1\n\ntest_b if {\n\t1 == 1\n\t1 == 2\n}\n";
+  const policy = compile([{ name: "t.rego", source }], { tests: true });
+  const told = (coverage: boolean) => policy.tests.map((one) => policy.runTest(one, undefined, { coverage }));
+  expect(told(false).map(({ coverage }) => coverage)).toEqual([[], []]);
+  expect(told(true).map(({ coverage: [file] }) => [file?.covered, file?.missed])).toEqual([
+    [[3], [5, 6, 7]],
+    [[6], [3, 5, 7]],
+  ]);
+  expect(told(true).map(({ coverage: _, ...outcome }) => outcome)).toEqual(
+    told(false).map(({ coverage: _, ...outcome }) => outcome),
+  );
+  expect(() => policy.runTest(policy.tests[0] as (typeof policy.tests)[number], undefined, { coverage: 1 as never })).toThrow(
+    "options.coverage",
+  );
+});
