@@ -4,19 +4,12 @@ import { availableParallelism } from "node:os";
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
-import {
-  type AuditRecord,
-  auditLeaf,
-  checkpointOrigin,
-  encryptItems,
-  gatewaySchema,
-  systemCall,
-  verifyRecords,
-} from "@seneschal/app/gateway";
+import { encryptItems, gatewayLog, gatewaySchema, systemCall } from "@seneschal/app/gateway";
 import { pooledRandom } from "@seneschal/app/platform";
 import { contract, endpoints, type RunningServer } from "@seneschal/contract";
 import { bindRecord, sealRecord } from "@seneschal/crypto";
-import { CompactRange, checkpointText, signNote } from "@seneschal/crypto/merkle";
+import { type LogRecord, verifyRecords } from "@seneschal/crypto/audit-log";
+import { CompactRange } from "@seneschal/crypto/merkle";
 import { serve } from "@seneschal/server-fastify";
 import { serveByProcesses } from "@seneschal/server-node";
 import * as z from "zod";
@@ -267,15 +260,11 @@ const audit: Bench = {
 
     const count = 1_000_000;
     const sha256 = (data: Uint8Array): Uint8Array => nodeCrypto.hash("sha256", data);
+    const form = gatewayLog(sha256);
     const range = new CompactRange(0, [], sha256);
-    for (let i = 1; i <= count; i++) range.appendHash(auditLeaf(record(i), sha256));
-    const seed = randomBytes(32);
-    const key = { name: "seneschal-audit", publicKey: nodeCrypto.ed25519PublicKey(seed) };
-    const text = checkpointText({ origin: checkpointOrigin("bench", "acme"), size: count, root: range.root() });
-    const note = await signNote(text, key, (message) => nodeCrypto.ed25519Sign(seed, message));
+    for (let i = 1; i <= count; i++) range.appendHash(form.leaf(record(i)));
     const started = performance.now();
-    const checkpoint = { stream: "acme", size: count, peaks: [], note };
-    const flaw = await verifyRecords(pages(count), checkpoint, { instance: "bench", key, sha256 });
+    const flaw = await verifyRecords(pages(count), { range, gaps: [] }, { stream: "acme", form });
     if (flaw !== undefined) throw new Error(flaw.flaw);
     const verified = performance.now() - started;
     return [
@@ -320,7 +309,7 @@ async function proofs(count: number): Promise<BenchResult> {
   };
 }
 
-function record(i: number): AuditRecord {
+function record(i: number): LogRecord {
   return {
     seq: i,
     stream: "acme",
@@ -341,7 +330,7 @@ function record(i: number): AuditRecord {
   };
 }
 
-async function* pages(count: number): AsyncGenerator<readonly AuditRecord[]> {
+async function* pages(count: number): AsyncGenerator<readonly LogRecord[]> {
   for (let i = 1; i <= count; i += 1000) yield Array.from({ length: Math.min(1000, count - i + 1) }, (_, at) => record(i + at));
 }
 

@@ -1,18 +1,12 @@
 import { type BackupTarget, directoryBackups } from "@seneschal/adapters/backups";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemClock } from "@seneschal/adapters/system";
+import type { ArchiveExpectations, ArchiveVerdict } from "@seneschal/crypto/audit-log";
 import { CodedError, checkArgument, checkOptions } from "@seneschal/kernel";
 import { archiveDueEvents, type GatewayServices, gatewayLog } from "../gateway/index.ts";
 import { type Governance, governanceLog } from "../governance/index.ts";
 import { buildGovernance } from "../governance/service.ts";
-import {
-  type ArchivedSegment,
-  type ArchiveExpectations,
-  type ArchiveSetting,
-  type ArchiveVerdict,
-  openArchive,
-  verifyArchive,
-} from "../platform/index.ts";
+import { type ArchivedSegment, type ArchiveSetting, openArchive, verifyArchiveFiles } from "../platform/index.ts";
 import { operateGateway } from "./operate-gateway.ts";
 import { type OperateOptions, operatorPlatform } from "./operator-platform.ts";
 import { namedInstance, preparedInstance } from "./prepare-data.ts";
@@ -90,8 +84,8 @@ async function ofEachArchive<R extends object>(
   return found;
 }
 
-/** Verifies an archive of either service that lies in a directory, by its files alone: see `verifyArchive`. Throws `audit_archive_damaged`. */
-export function verifyArchiveDirectory(directory: string, expected: Omit<ArchiveExpectations, "forms">): Promise<ArchiveVerdict> {
+/** Verifies an archive of either service that lies in a directory, by its files alone: see `verifyArchiveFiles`. Throws `audit_archive_damaged`. */
+export function verifyArchiveDirectory(directory: string, expected: ArchiveExpectations): Promise<ArchiveVerdict> {
   const forms = [gatewayLog((data) => nodeCrypto.hash("sha256", data)), governanceLog];
-  return verifyArchive(directoryBackups(directory), { ...expected, forms });
+  return verifyArchiveFiles(directoryBackups(directory), { ...expected, forms });
 }

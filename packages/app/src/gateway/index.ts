@@ -10,15 +10,12 @@ export { adminOf, enrolFirstAdmin, makeFirstWorkspace, rootKeyOf, storeFirstRoot
 export {
   type AcceptedGap,
   type AuditEvent,
-  type AuditRecord,
   acceptAuditGap,
   acceptCrossSigned,
   archiveDueEvents,
   auditIndexes,
-  auditLeaf,
   type Call,
   type CrossSigned,
-  checkpointOrigin,
   ensureOrganization,
   type GatewayConfig,
   type GatewaySettings,
@@ -30,9 +27,7 @@ export {
   instanceStream,
   isAnchor,
   requestCrossSigning,
-  type StoredCheckpoint,
   systemCall,
-  verifyRecords,
 } from "./ground/index.ts";
 export { type Gateway, type GatewayOptions, openGateway } from "./open-gateway.ts";
 export { bootstrapBytes, type FirstAdmin } from "./people/index.ts";

@@ -1,5 +1,5 @@
+import { wholeLog } from "@seneschal/crypto/audit-log";
 import * as z from "zod";
-import { wholeLog } from "../platform/audit-log/index.ts";
 
 /** The name of an organisation, which its audit log has too: the one of the log over all of them may none have. */
 export const organizationSetting = z

@@ -1,12 +1,10 @@
 export { type Admission, type Admissions, admissions } from "./admission.ts";
 export {
   type ArchivedSegment,
-  type ArchiveExpectations,
   type ArchiveSetting,
-  type ArchiveVerdict,
   openArchive,
   tryArchive,
-  verifyArchive,
+  verifyArchiveFiles,
 } from "./audit-log/index.ts";
 export { openAuditSinks } from "./audit-sinks/open-audit-sinks.ts";
 export { auditSinkCollections } from "./audit-sinks/places.ts";

@@ -8,6 +8,7 @@ import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
+import { type SegmentDue, segmentFiles, wholeLog } from "@seneschal/crypto/audit-log";
 import { parseCheckpoint, verifyConsistency, verifyInclusion } from "@seneschal/crypto/merkle";
 import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Vault } from "@seneschal/kernel/ports";
@@ -16,14 +17,7 @@ import { type AuditRecord, auditLeaf } from "../../src/gateway/ground/audit/even
 import { type AuditLog, auditLog } from "../../src/gateway/ground/audit/log.ts";
 import { transact } from "../../src/gateway/ground/store/unit-of-work.ts";
 import { gatewayLog, gatewaySchema } from "../../src/gateway/index.ts";
-import {
-  auditArchives,
-  eventsOf,
-  type SegmentDue,
-  segmentFiles,
-  verifyArchive,
-  wholeLog,
-} from "../../src/platform/audit-log/index.ts";
+import { auditArchives, eventsOf, verifyArchiveFiles } from "../../src/platform/audit-log/index.ts";
 import { dying } from "../platform/dying.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 
@@ -123,11 +117,11 @@ describe("an archive of a gateway's audit log", () => {
     await log.step(before(30));
     const key = (await log.open().checkpoint("acme"))?.verifier_key ?? "";
     for (const checkpoint of kept) {
-      const verdict = await verifyArchive(log.target, { forms, verifierKey: key, checkpoint });
+      const verdict = await verifyArchiveFiles(log.target, { forms, verifierKey: key, checkpoint });
       expect(verdict).toMatchObject({ instance: "i", segments: 2, last: 30, checkpoint: { reached: true } });
     }
     // What was signed later than what is archived is not claimed to be proven.
-    expect(await verifyArchive(log.target, { forms, checkpoint: notes[0] as string })).toMatchObject({
+    expect(await verifyArchiveFiles(log.target, { forms, checkpoint: notes[0] as string })).toMatchObject({
       checkpoint: { reached: false },
     });
     const { root, size } = parseCheckpoint((notes[1] ?? "").slice(0, (notes[1] ?? "").indexOf("\n\n") + 1));
@@ -151,7 +145,8 @@ describe("an archive of a gateway's audit log", () => {
     const log = await logOf(30);
     const [first, second] = [await log.step(before(10)), await log.step(before(20))];
     const checkpoint = await noteOf(log, "acme");
-    const verdict = (with_: Partial<Parameters<typeof verifyArchive>[1]> = {}) => verifyArchive(log.target, { forms, ...with_ });
+    const verdict = (with_: Partial<Parameters<typeof verifyArchiveFiles>[1]> = {}) =>
+      verifyArchiveFiles(log.target, { forms, ...with_ });
     await verdict();
     const damagedBy = async (id: string, file: string, change: (text: string) => string): Promise<void> => {
       const [path] = [join(folder, await directoryOf(log.target, id), id, file)];
@@ -196,9 +191,10 @@ describe("an archive of a gateway's audit log", () => {
       const archived = await archivedEvents(log.target).catch(() => new Map());
       expect(new Map([...archived, ...there].sort(([a], [b]) => a - b)), `after ${calls} acts`).toEqual(wanted);
       // Nothing left the store that the archive does not give back, verified.
-      if (there.size < 8) expect(await verifyArchive(log.target, { forms }), `after ${calls} acts`).toMatchObject({ last: 4 });
+      if (there.size < 8)
+        expect(await verifyArchiveFiles(log.target, { forms }), `after ${calls} acts`).toMatchObject({ last: 4 });
       await log.step(before(6));
-      expect(await verifyArchive(log.target, { forms })).toMatchObject({ last: 6 });
+      expect(await verifyArchiveFiles(log.target, { forms })).toMatchObject({ last: 6 });
       for (const stream of [...STREAMS, wholeLog]) expect(await log.open().verify(stream)).toBeUndefined();
       expect(await live(log)).toEqual([6, 7, 8]);
       if (calls > 100) throw new Error("it never ends");
@@ -374,7 +370,7 @@ describe("a gateway whose audit log is archived", () => {
     const consistency = await acme("GET", "/api/v1/audit/checkpoint/consistency?first=1");
     expect(consistency.status, consistency.text).toBe(200);
     const { body } = await acme("GET", "/api/v1/audit/checkpoint");
-    const verdict = await verifyArchive(directoryBackups(directory), { forms, verifierKey: body.verifier_key });
+    const verdict = await verifyArchiveFiles(directoryBackups(directory), { forms, verifierKey: body.verifier_key });
     expect(verdict.logs["acme"]?.size).toBe(before[0]?.sequence);
   });
 });

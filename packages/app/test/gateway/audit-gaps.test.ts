@@ -6,6 +6,7 @@ import { openMemoryStore, settableClock } from "@seneschal/adapters/memory";
 import { nodeCrypto } from "@seneschal/adapters/node-crypto";
 import { systemRandom } from "@seneschal/adapters/system";
 import { openEmbeddedVault, vaultCollections } from "@seneschal/adapters/vault";
+import { wholeLog } from "@seneschal/crypto/audit-log";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { AuditEntry, DocumentStore, Stored, Vault } from "@seneschal/kernel/ports";
 import { ClassicLevel } from "classic-level";
@@ -14,7 +15,6 @@ import { acceptanceText } from "../../src/gateway/ground/audit/gaps.ts";
 import { auditLog } from "../../src/gateway/ground/audit/log.ts";
 import { transact } from "../../src/gateway/ground/store/unit-of-work.ts";
 import { acceptAuditGap, gatewaySchema } from "../../src/gateway/index.ts";
-import { wholeLog } from "../../src/platform/audit-log/index.ts";
 import { openLevelRigStore } from "./level-store.ts";
 import { openRig } from "./rig.ts";
 

@@ -7,7 +7,7 @@ import type { DocumentStore } from "@seneschal/kernel/ports";
 import { serve } from "@seneschal/server-express";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { governanceLog, governanceSchema } from "../../src/governance/index.ts";
-import { verifyArchive } from "../../src/platform/audit-log/index.ts";
+import { verifyArchiveFiles } from "../../src/platform/audit-log/index.ts";
 import { type Rig, startRig } from "../governance/rig.ts";
 import { documentsOf, emptyCollections, oneOfEach } from "./collections.ts";
 import { directoryOf, releases, TODAY } from "./releases.ts";
@@ -65,7 +65,7 @@ describe.each(releases)("a data-governance directory of release %s", (release) =
     expect(await rig.archive(now)).toHaveLength(1);
     expect(await verify()).toMatchObject({ valid: true, records: records + 1, missing: 0, archived: { through: records } });
     expect((await rig.call("admin", "GET", "/api/v1/audit/checkpoint/consistency?first=1")).status).toBe(200);
-    expect(await verifyArchive(archive, { forms: [governanceLog] })).toMatchObject({ segments: 1 + (facts.segments ?? 0) });
+    expect(await verifyArchiveFiles(archive, { forms: [governanceLog] })).toMatchObject({ segments: 1 + (facts.segments ?? 0) });
   });
 
   it.skipIf(release === "0.1")("has API keys that work, and decides what waits", async () => {

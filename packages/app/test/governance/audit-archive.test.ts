@@ -4,25 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BackupTarget, directoryBackups } from "@seneschal/adapters/backups";
 import { openMemoryStore } from "@seneschal/adapters/memory";
+import { type SegmentDue, segmentFiles, wholeLog } from "@seneschal/crypto/audit-log";
 import { MerkleTree, verifyConsistency, verifyInclusion } from "@seneschal/crypto/merkle";
 import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog } from "../../src/governance/audit/audit-log.ts";
 import { openCheckpointSigner } from "../../src/governance/audit/open-checkpoint-signer.ts";
-import { leafData } from "../../src/governance/audit/records.ts";
+import { leafOf } from "../../src/governance/audit/records.ts";
 import { sha256 } from "../../src/governance/audit/sha256.ts";
 import { governanceLog, governanceSchema, governanceSettings } from "../../src/governance/index.ts";
-import {
-  auditArchives,
-  auditTiles,
-  commitGuarded,
-  eventsOf,
-  type SegmentDue,
-  segmentFiles,
-  verifyArchive,
-  wholeLog,
-} from "../../src/platform/audit-log/index.ts";
+import { auditArchives, auditTiles, commitGuarded, eventsOf, verifyArchiveFiles } from "../../src/platform/audit-log/index.ts";
 import { dying } from "../platform/dying.ts";
 import { NOON, type Rig, servers, startRig } from "./rig.ts";
 
@@ -53,7 +45,7 @@ async function logOf(records: number) {
       const stream = ["a", "b", at > 10 ? "a" : "c"][at % 3] as string;
       const event = { id: `e${at}`, user_id: "person:x", timestamp: minute(at), operation_type: "READ" };
       await store.commit({ commitId: nextId(), audit: [{ stream, event }] });
-      trees.get(stream)?.append(leafData(event));
+      trees.get(stream)?.appendHash(leafOf(event));
     }
     await open().checkpointAll(NOON);
   };
@@ -135,7 +127,7 @@ describe("an archive of the audit log of governance", () => {
     const name = await log.step(before(20));
     const { verifierKey } = log.open();
     for (const checkpoint of kept)
-      expect(await verifyArchive(log.target, { forms, verifierKey, checkpoint: checkpoint?.note ?? "" })).toMatchObject({
+      expect(await verifyArchiveFiles(log.target, { forms, verifierKey, checkpoint: checkpoint?.note ?? "" })).toMatchObject({
         instance: "test.audit",
         segments: 2,
         last: 20,
@@ -147,11 +139,11 @@ describe("an archive of the audit log of governance", () => {
       for (const changed of [text.replace('"READ"', '"WRITE"'), text.replace("test.audit", "best.audit"), text.slice(0, -9)]) {
         if (changed === text) continue;
         await writeFile(path, changed);
-        await expect(verifyArchive(log.target, { forms })).rejects.toMatchObject({ code: "audit_archive_damaged" });
+        await expect(verifyArchiveFiles(log.target, { forms })).rejects.toMatchObject({ code: "audit_archive_damaged" });
       }
       await writeFile(path, text);
     }
-    await verifyArchive(log.target, { forms });
+    await verifyArchiveFiles(log.target, { forms });
   });
 
   it("loses no record wherever it is killed: each is in the store or in an archive that verifies, and the next run ends it", async () => {
@@ -167,9 +159,10 @@ describe("an archive of the audit log of governance", () => {
       const there = new Map((await log.store.auditRead(0, 99)).map(({ seq, event }) => [seq, event["id"]]));
       const archived = await archivedIds(log.target).catch(() => new Map());
       expect(new Map([...archived, ...there].sort(([a], [b]) => a - b)), `after ${calls} acts`).toEqual(wanted);
-      if (there.size < 8) expect(await verifyArchive(log.target, { forms }), `after ${calls} acts`).toMatchObject({ last: 4 });
+      if (there.size < 8)
+        expect(await verifyArchiveFiles(log.target, { forms }), `after ${calls} acts`).toMatchObject({ last: 4 });
       await log.step(before(6));
-      expect(await verifyArchive(log.target, { forms })).toMatchObject({ last: 6 });
+      expect(await verifyArchiveFiles(log.target, { forms })).toMatchObject({ last: 6 });
       for (const stream of STREAMS) expect(await log.open().verify(stream)).toMatchObject({ valid: true });
       expect(await log.live()).toEqual([6, 7, 8]);
       if (calls > 100) throw new Error("it never ends");
@@ -354,7 +347,7 @@ describe.each(servers)("data governance whose audit log is archived, over %s", (
     expect((await rig.call("admin", "DELETE", "/api/v1/audit/persons/ann")).status).toBe(204);
     expect((await page()).records.map(({ user_id }: JsonObject) => user_id)).not.toContain("ann");
     expect((await rig.call("admin", "POST", "/api/v1/audit/verify", {})).body).toMatchObject({ valid: true });
-    expect(await verifyArchive(directoryBackups(directory), { forms })).toMatchObject({ segments: 1 });
+    expect(await verifyArchiveFiles(directoryBackups(directory), { forms })).toMatchObject({ segments: 1 });
   });
 
   it("keeps what a sink has not heard", async () => {

@@ -6,7 +6,7 @@ import type { Bucket } from "@seneschal/core/storage";
 import { serve } from "@seneschal/server-fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gatewayLog } from "../../src/gateway/index.ts";
-import { openArchive, tryArchive, verifyArchive } from "../../src/platform/index.ts";
+import { openArchive, tryArchive, verifyArchiveFiles } from "../../src/platform/index.ts";
 import { createCredentials } from "../../src/storage/keys/credentials.ts";
 import { changeBucket, createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
@@ -178,7 +178,7 @@ describe("backup and restore", () => {
     const gateway = await openGatewayRig({ archive: target, settings: { audit: { archive } } });
     await gateway.gateway.archiveAudit(gateway.clock.now() + 3 * 86_400_000);
     const sha256 = (data: Uint8Array): Uint8Array => nodeCrypto.hash("sha256", data);
-    expect(await verifyArchive(target, { forms: [gatewayLog(sha256)] })).toMatchObject({ segments: 1 });
+    expect(await verifyArchiveFiles(target, { forms: [gatewayLog(sha256)] })).toMatchObject({ segments: 1 });
     expect((await gateway.admin("acme")("POST", "/api/v1/audit/verify", {})).body).toMatchObject({ valid: true, archived: {} });
     await gateway.close();
   });

@@ -185,6 +185,12 @@ function cosignedMessage(text: string, seconds: number): Uint8Array {
   return utf8(`cosignature/v1\ntime ${seconds}\n${text}`);
 }
 
+/** The text of a note whose signatures were checked before. Throws `log_invalid`. */
+export function noteText(note: string): string {
+  checkArgument("note", note, "string");
+  return splitNote(note).text;
+}
+
 function splitNote(note: string): { readonly text: string; readonly lines: readonly string[] } {
   const at = note.lastIndexOf("\n\n");
   if (at < 0 || !note.endsWith("\n")) throw malformed();

@@ -15,6 +15,7 @@ export {
 export { claimRanges, type LogClaim, type LogProof, proveClaim } from "./claims.ts";
 export { CompactRange, foldPeaks } from "./compact-range.ts";
 export { MerkleTree } from "./merkle-tree.ts";
+export { type ExpectedCheckpoint, type KeptCheckpoint, openCheckpoint, openTree } from "./open-tree.ts";
 export { consistencyRanges, inclusionRanges, type LeafRange, type NodeId, rangeNodes } from "./proof-ranges.ts";
 export {
   openTiles,

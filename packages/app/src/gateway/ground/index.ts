@@ -12,13 +12,12 @@ export {
   auditLeaf,
   instanceStream,
 } from "./audit/event.ts";
-export { checkpointOrigin, gatewayLog } from "./audit/form.ts";
+export { gatewayLog } from "./audit/form.ts";
 export { acceptances } from "./audit/gaps.ts";
 export { auditLog } from "./audit/log.ts";
 export { logKeys } from "./audit/log-key.ts";
 export { markRecorded, recordRefusal } from "./audit/record-refusal.ts";
-export { checkpoints, type StoredCheckpoint } from "./audit/sealer.ts";
-export { verifyRecords } from "./audit/verify.ts";
+export { checkpoints } from "./audit/sealer.ts";
 export { type Call, type GatewayUnit, systemCall } from "./call.ts";
 export { type EntityReading, taggedHandlers } from "./entity-tags.ts";
 export { instanceOfStore, instances, newInstanceId } from "./instance.ts";

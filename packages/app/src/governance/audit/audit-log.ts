@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import { type ArchivedLog, type LogIdentity, type RootClaim, type SegmentDue, wholeLog } from "@seneschal/crypto/audit-log";
 import {
-  type LogClaim as ClaimOfTree,
   CompactRange,
   claimRanges,
+  type LogClaim,
   type NoteKey,
   noteVerifierKey,
   proveClaim,
@@ -13,39 +14,36 @@ import {
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { AuditDraft, AuditNumber, Del, DocumentStore } from "@seneschal/kernel/ports";
 import {
-  type ArchivedLog,
   type ArchivedPart,
   AuditTampered,
   archivedLog,
+  archivedPart,
   archiveSegment,
   commitGuarded,
   cutTiles,
   extendTiles,
   mendTiles,
   readTree,
-  type SegmentDue,
   type SegmentToKeep,
   type SignedLog,
   tiledSize,
   UNTILED,
-  wholeLog,
 } from "../../platform/audit-log/index.ts";
 import { lostRace } from "../fault.ts";
 import {
-  bytesOf,
   type CheckpointDoc,
   furthestCheckpoint,
-  isSigned,
   isVouchedFor,
   newestCheckpoint,
   noteText,
+  signedTree,
   type TreeState,
   textOf,
 } from "./checkpoints.ts";
 import { governanceLog as form } from "./form.ts";
-import { leafData, leavesOf, PAGE } from "./records.ts";
+import { leafOf, leavesOf, PAGE } from "./records.ts";
 import { sha256 } from "./sha256.ts";
-import { type AuditVerdict, type LogClaim, verifyLog } from "./verify-log.ts";
+import { type AuditVerdict, verifyLog } from "./verify-log.ts";
 
 /** Other processes sign too; each round leaves less to be done. */
 const TRIES = 5;
@@ -88,6 +86,11 @@ export class AuditLog {
     this.#kept = kept;
   }
 
+  get #identity(): LogIdentity {
+    const { key } = this.#signer;
+    return { form, instance: key.name, key };
+  }
+
   get verifierKey(): string {
     return noteVerifierKey(this.#signer.key);
   }
@@ -99,7 +102,7 @@ export class AuditLog {
       const edge = this.#edges.get(stream);
       if (edge === undefined || this.#followed !== seq - 1 || edge.size !== streamSeq - 1) return;
       // As it was written: its time may be that of the record before.
-      this.#append(stream, edge, leafData(time === undefined ? event : { ...event, timestamp: time }));
+      this.#append(stream, edge, leafOf(time === undefined ? event : { ...event, timestamp: time }));
       this.#followed = seq;
     }
   }
@@ -130,8 +133,8 @@ export class AuditLog {
   }
 
   /** Reads the whole log from the store again and compares it with every kept checkpoint and, if given, the caller's own. */
-  async verify(stream: string, own?: LogClaim): Promise<AuditVerdict> {
-    const verdict = await verifyLog(this.#store, stream, this.#signer.key, own);
+  async verify(stream: string, own?: RootClaim): Promise<AuditVerdict> {
+    const verdict = await verifyLog(this.#store, stream, this.#identity, own);
     this.#doubted ||= !verdict.valid;
     return verdict;
   }
@@ -156,8 +159,7 @@ export class AuditLog {
 
   /** What of a stream is archived, as the key has signed it; `undefined`: nothing. */
   async archived(stream: string): Promise<ArchivedPart | undefined> {
-    const archived = await this.#archived(stream);
-    return archived === undefined || archived === "damaged" ? undefined : { through: archived.range.size, until: archived.until };
+    return archivedPart(await this.#archived(stream));
   }
 
   /** Moves the next segment of records into an archive; see {@link archiveSegment}. What no checkpoint counts is signed before. */
@@ -167,8 +169,7 @@ export class AuditLog {
     return archiveSegment(
       {
         store: this.#store,
-        instance: key.name,
-        form,
+        ...this.#identity,
         signed: (stream) => this.#signedLog(stream),
         tile: async (stream) => {
           const range = (await this.#signedLog(stream))?.range;
@@ -183,8 +184,7 @@ export class AuditLog {
 
   /** Makes the hashes that are kept of archived records anew from the archive, where they are damaged; see {@link mendTiles}. Answers with the logs that were mended. */
   async mend(target: BackupTarget): Promise<readonly string[]> {
-    const { key } = this.#signer;
-    const mended = await mendTiles({ store: this.#store, form, instance: key.name, key }, target);
+    const mended = await mendTiles({ store: this.#store, ...this.#identity }, target);
     this.#doubted = false;
     return mended;
   }
@@ -195,8 +195,7 @@ export class AuditLog {
   }
 
   #archived(stream: string): Promise<ArchivedLog | "damaged" | undefined> {
-    const { key } = this.#signer;
-    return archivedLog(this.#store, stream, { form, instance: key.name, key });
+    return archivedLog(this.#store, stream, this.#identity);
   }
 
   /** A log as far as checkpoints count it. That of all streams is signed by its archive alone. */
@@ -215,14 +214,15 @@ export class AuditLog {
 
   /** The tree that a checkpoint counts; one of an earlier version has no peaks: its records have. */
   async #signedRange(stream: string, newest: CheckpointDoc): Promise<CompactRange | undefined> {
-    if (isSigned(this.#signer.key, newest)) return new CompactRange(newest.size, newest.peaks?.map(bytesOf), sha256);
+    const signed = signedTree(this.#signer.key, newest);
+    if (signed !== undefined) return signed;
     const edge = await this.#whole(stream);
     const same = edge.size === newest.size && textOf(edge.root()) === newest.root;
     return same && isVouchedFor(this.#signer.key, newest) ? new CompactRange(edge.size, edge.hashes, sha256) : undefined;
   }
 
   /** Proves what is claimed of the newest tree by stored hashes: O(log n) reads. It was verified under what is signed and what came since. */
-  async #prove(stream: string, claimOf: (size: number) => ClaimOfTree) {
+  async #prove(stream: string, claimOf: (size: number) => LogClaim) {
     const edge = await this.#whole(stream);
     const head = { size: edge.size, root: edge.root() };
     const claim = claimOf(head.size);
@@ -284,7 +284,7 @@ export class AuditLog {
         const edge = await this.#edge(stream);
         if (edge.size < streamSeq - 1 && !this.#broken.has(stream))
           await this.#catchUp(stream, edge, (leaf) => this.#append(stream, edge, leaf));
-        if (edge.size === streamSeq - 1) this.#append(stream, edge, leafData(event));
+        if (edge.size === streamSeq - 1) this.#append(stream, edge, leafOf(event));
         if (edge.size < streamSeq) this.#broken.add(stream);
         this.#followed = Math.max(this.#followed, seq);
       }
@@ -295,7 +295,7 @@ export class AuditLog {
   /** Where the checkpoints end: only what we signed says that there is nothing to read before it. */
   async #resume(): Promise<number> {
     const furthest = await furthestCheckpoint(this.#store);
-    return furthest !== undefined && isSigned(this.#signer.key, furthest) ? (furthest.seq ?? 0) : 0;
+    return furthest !== undefined && signedTree(this.#signer.key, furthest) !== undefined ? (furthest.seq ?? 0) : 0;
   }
 
   /** The edge of a stream: at first the one that the newest checkpoint left, or the archive; an empty one where they are not ours or lack the peaks. */
@@ -304,20 +304,16 @@ export class AuditLog {
     if (known !== undefined) return known;
     const newest = await newestCheckpoint(this.#store, stream);
     const archived = await this.#archived(stream);
-    const signed = newest !== undefined && isSigned(this.#signer.key, newest) ? newest : undefined;
+    const signed = (newest && signedTree(this.#signer.key, newest)) ?? new CompactRange(0, [], sha256);
     const begun = archived === undefined || archived === "damaged" ? undefined : archived.range;
-    const { size, hashes } =
-      begun !== undefined && begun.size > (signed?.size ?? 0)
-        ? begun
-        : { size: signed?.size ?? 0, hashes: signed?.peaks?.map(bytesOf) ?? [] };
     // Somebody else may have made it while this waited for the store.
-    const edge = this.#edges.get(stream) ?? new CompactRange(size, hashes, sha256);
+    const edge = this.#edges.get(stream) ?? (begun !== undefined && begun.size > signed.size ? begun : signed);
     this.#edges.set(stream, edge);
     return edge;
   }
 
   #append(stream: string, edge: CompactRange, leaf: Uint8Array): void {
-    edge.append(leaf);
+    edge.appendHash(leaf);
     this.#unsigned.add(stream);
   }
 

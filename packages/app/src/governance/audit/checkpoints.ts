@@ -1,6 +1,7 @@
-import { CompactRange, checkpointText, type NoteKey, parseCheckpoint, verifyNote } from "@seneschal/crypto/merkle";
+import { type CompactRange, checkpointText, type NoteKey, openCheckpoint, openTree } from "@seneschal/crypto/merkle";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
+import { governanceLog } from "./form.ts";
 import { sha256 } from "./sha256.ts";
 
 /** A kept checkpoint. */
@@ -49,48 +50,35 @@ export async function furthestCheckpoint(store: DocumentStore): Promise<Checkpoi
 /** The text that is signed. */
 export function noteText(name: string, state: TreeState, previous: string | undefined, timestamp: string): string {
   return checkpointText({
-    origin: `${name}/${encodeURIComponent(state.stream)}`,
+    origin: governanceLog.checkpointOrigin(name, state.stream),
     size: state.size,
     root: state.root,
     extensions: [...(previous === undefined ? [] : [`previous ${previous}`]), `seq ${state.seq}`, `time ${timestamp}`],
   });
 }
 
+const expected = (key: NoteKey, stream: string) => ({ origin: governanceLog.checkpointOrigin(key.name, stream), keys: [key] });
+
 /** True when the key has signed everything that the document says; checkpoints of earlier versions say less. */
 export function isVouchedFor(key: NoteKey, checkpoint: CheckpointDoc): boolean {
   const { stream, size, root, seq, peaks, note, timestamp } = checkpoint;
   if (seq !== undefined || peaks !== undefined)
-    return isSigned(key, checkpoint) && note.split("\n").includes(`time ${timestamp}`);
+    return signedTree(key, checkpoint) !== undefined && note.split("\n").includes(`time ${timestamp}`);
   try {
-    const signed = parseCheckpoint(verifyNote(note, [key]).text);
-    return signed.origin === `${key.name}/${encodeURIComponent(stream)}` && signed.size === size && textOf(signed.root) === root;
+    const signed = openCheckpoint(note, expected(key, stream));
+    return signed.size === size && textOf(signed.root) === root;
   } catch {
     return false;
   }
 }
 
-/** True when the key has signed what the document says, its peaks included. */
-export function isSigned(key: NoteKey, { stream, size, root, seq, peaks, note }: CheckpointDoc): boolean {
-  try {
-    const signed = parseCheckpoint(verifyNote(note, [key]).text);
-    const edge = new CompactRange(size, peaks?.map(bytesOf) ?? [], sha256);
-    return (
-      signed.origin === `${key.name}/${encodeURIComponent(stream)}` &&
-      signed.size === size &&
-      textOf(signed.root) === root &&
-      textOf(edge.root()) === root &&
-      peaks?.every((peak) => textOf(bytesOf(peak)) === peak) !== false &&
-      signed.extensions?.includes(`seq ${seq}`) === true
-    );
-  } catch {
-    return false;
-  }
+/** The tree that a checkpoint counts, when the key has signed what the document says, its peaks included. */
+export function signedTree(key: NoteKey, { stream, root, seq, peaks = [], ...kept }: CheckpointDoc): CompactRange | undefined {
+  const tree = openTree({ ...kept, peaks }, expected(key, stream), sha256);
+  const same = tree !== undefined && textOf(tree.range.root()) === root && tree.extensions.includes(`seq ${seq}`);
+  return same ? tree.range : undefined;
 }
 
 export function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64");
-}
-
-export function bytesOf(base64: string): Uint8Array {
-  return Buffer.from(base64, "base64");
 }

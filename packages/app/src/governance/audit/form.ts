@@ -1,7 +1,6 @@
-import { leafHash } from "@seneschal/crypto/merkle";
+import type { LogForm } from "@seneschal/crypto/audit-log";
 import { checkArgument } from "@seneschal/kernel";
-import type { LogForm } from "../../platform/audit-log/index.ts";
-import { leafData } from "./records.ts";
+import { leafOf } from "./records.ts";
 import { sha256 } from "./sha256.ts";
 
 /** How the audit log of data governance is hashed and signed: each organisation's by itself, under the name of the key. */
@@ -15,6 +14,6 @@ export const governanceLog: LogForm = {
   sha256,
   leaf(record) {
     checkArgument("record", record, "object");
-    return leafHash(leafData(record.event), sha256);
+    return leafOf(record.event);
   },
 };

@@ -1,13 +1,11 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import { type SegmentDue, type SegmentName, segmentDue } from "@seneschal/crypto/audit-log";
 import { checkArgument } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { placeOf } from "../audit-sinks/places.ts";
 import { Lease } from "../jobs/lease.ts";
-import type { SegmentDue, SegmentToKeep } from "./archive-segment.ts";
-import type { SegmentName } from "./archived.ts";
+import type { SegmentToKeep } from "./archive-segment.ts";
 
-/** A segment with few events waits so long for more: an archive of a quiet instance grows by one a day. */
-const FEW_MS = 86_400_000;
 /** Longer than a segment takes; it is renewed by each run. */
 const LEASE_MS = 60_000;
 
@@ -43,12 +41,9 @@ export async function archiveDue(
 ): Promise<readonly ArchivedSegment[]> {
   checkArgument("target", target, "object");
   checkArgument("given", given, "object");
-  const { olderThan, now, few = true } = given;
   const archived: ArchivedSegment[] = [];
-  const before = new Date(now - olderThan).toISOString();
-  const alsoFew = new Date(now - olderThan - (few ? FEW_MS : 0)).toISOString();
   for (;;) {
-    const segment = await log.archive(target, { before, alsoFew, upTo: await heardByAll(log) });
+    const segment = await log.archive(target, segmentDue({ few: true, ...given, heard: await heardBySinks(log) }));
     if (segment === undefined) return archived;
     const { first, last, name } = segment;
     if (!(await log.keep({ ...name, first, last }, segment.keep))) return archived;
@@ -58,9 +53,9 @@ export async function archiveDue(
   }
 }
 
-async function heardByAll({ store, sinks }: LogThatIsDue): Promise<number> {
+async function heardBySinks({ store, sinks }: LogThatIsDue): Promise<readonly number[]> {
   const places = await Promise.all(sinks.map((name) => placeOf(store, name)));
-  return Math.min(Number.MAX_SAFE_INTEGER, ...places.map((place) => place?.seq ?? 0));
+  return places.map((place) => place?.seq ?? 0);
 }
 
 /** Rounds of archiving: of processes that share a store one does them. */

@@ -1,24 +1,21 @@
 export { type ArchivedSegment, archiveDue, archiveRounds } from "./archive-due.ts";
-export { archiveSegment, type SegmentDue, type SegmentToKeep, type SignedLog } from "./archive-segment.ts";
+export { archiveSegment, type SegmentToKeep, type SignedLog } from "./archive-segment.ts";
 export { type ArchiveSetting, auditSetting } from "./archive-setting.ts";
 export {
-  type ArchivedLog,
   type ArchivedPart,
   archivedHeader,
   archivedIn,
   archivedLog,
+  archivedPart,
   auditArchives,
-  openArchived,
 } from "./archived.ts";
 export { type AuditFinding, AuditTampered } from "./finding.ts";
-export { gapLeaf } from "./gaps.ts";
 export { commitGuarded } from "./guarded-writes.ts";
-export type { LogForm } from "./log-form.ts";
 export { mendTiles } from "./mend-tiles.ts";
 export { openArchive, tryArchive } from "./open-archive.ts";
+export { eventsOf, verifyArchiveFiles } from "./read-archive.ts";
 export { readable } from "./readable.ts";
-export { numberIn, recordsInOrder, wholeLog } from "./records.ts";
-export { eventsOf, segmentFiles } from "./segment.ts";
+export { recordsInOrder } from "./records.ts";
 export {
   auditTiles,
   auditTrees,
@@ -33,4 +30,3 @@ export {
   UNTILED,
   wrongArchivedTile,
 } from "./tiles.ts";
-export { type ArchiveExpectations, type ArchiveVerdict, verifyArchive } from "./verify-archive.ts";

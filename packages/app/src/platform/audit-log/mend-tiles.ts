@@ -1,14 +1,12 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { bytesEqual } from "@seneschal/crypto";
-import { type NoteKey, TileCollector } from "@seneschal/crypto/merkle";
-import { CodedError } from "@seneschal/kernel";
+import { ArchiveWalk, archiveDamaged, type LogIdentity, wholeLog } from "@seneschal/crypto/audit-log";
+import { TileCollector } from "@seneschal/crypto/merkle";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { archivedLog, archivedSegment } from "./archived.ts";
 import { commitGuarded } from "./guarded-writes.ts";
-import type { LogForm } from "./log-form.ts";
-import { wholeLog } from "./records.ts";
+import { chainOf, segmentEvents } from "./read-archive.ts";
 import { cutTiles, putTiles, wrongArchivedTile } from "./tiles.ts";
-import { ArchiveWalk, chainOf } from "./verify-archive.ts";
 
 /**
  * Makes the hashes that are kept of archived events anew from the archive, for each log whose hashes are not what was signed, and answers with these logs.
@@ -16,7 +14,7 @@ import { ArchiveWalk, chainOf } from "./verify-archive.ts";
  * `audit_archive_damaged`.
  */
 export async function mendTiles(
-  log: { readonly store: DocumentStore; readonly form: LogForm; readonly instance: string; readonly key: NoteKey },
+  log: LogIdentity & { readonly store: DocumentStore },
   target: BackupTarget,
 ): Promise<readonly string[]> {
   const { store, form } = log;
@@ -28,31 +26,25 @@ export async function mendTiles(
     if (stream === wholeLog && !form.signsWhole) continue;
     const archived = await archivedLog(store, stream, log);
     if (archived === undefined || archived === "damaged")
-      throw new CodedError(
-        "audit_archive_damaged",
-        `what is said in the database of the archived log of ${stream} is not signed by the key`,
-      );
+      throw archiveDamaged(`what is said in the database of the archived log of ${stream} is not signed by the key`);
     const { range } = archived;
     if ((await wrongArchivedTile(store, stream, { range, sha256: form.sha256 })) !== undefined)
       wrong.set(stream, { size: range.size, root: range.root() });
   }
   if (wrong.size === 0) return [];
 
-  const verified = new ArchiveWalk(target, log);
-  for (const link of chain) await verified.take(link);
+  const verified = new ArchiveWalk(log);
+  for (const link of chain) await verified.take(link, segmentEvents(target, link.name.id));
   for (const [stream, { size, root }] of wrong) {
     const range = verified.ranges.get(stream);
     if (range?.size !== size || !bytesEqual(range.root(), root))
-      throw new CodedError(
-        "audit_archive_damaged",
-        `the archive does not come to what was signed of the archived log of ${stream}`,
-      );
+      throw archiveDamaged(`the archive does not come to what was signed of the archived log of ${stream}`);
   }
 
   const collected = new Map([...wrong.keys()].map((stream) => [stream, new TileCollector()]));
-  const again = new ArchiveWalk(target, log, (stream) => collected.get(stream)?.onNode);
+  const again = new ArchiveWalk(log, (stream) => collected.get(stream)?.onNode);
   for (const link of chain) {
-    await again.take(link);
+    await again.take(link, segmentEvents(target, link.name.id));
     for (const [stream, tiles] of collected) {
       const full = tiles.take();
       await commitGuarded(store, async (unit) => putTiles(unit, stream, full));

@@ -1,13 +1,5 @@
+import { type LogRecord, wholeLog } from "@seneschal/crypto/audit-log";
 import type { DocumentStore } from "@seneschal/kernel/ports";
-import type { LogRecord } from "./log-form.ts";
-
-/** The log over every stream, by store sequence: the removal of a whole stream shows here. No stream has this name. */
-export const wholeLog = "/all";
-
-/** The number of a record in its stream, or in the whole log. */
-export function numberIn(stream: string, { seq, stream_seq }: Pick<LogRecord, "seq" | "stream_seq">): number {
-  return stream === wholeLog ? seq : stream_seq;
-}
 
 /** So many records are read and hashed at once: requests wait for no more than that. */
 const PAGE = 250;

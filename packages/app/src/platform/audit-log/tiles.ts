@@ -1,5 +1,5 @@
-import type { SignedGap } from "@seneschal/core/audit";
 import { bytesEqual } from "@seneschal/crypto";
+import { gapLeaf, type LogForm, numberIn, type SignedGap } from "@seneschal/crypto/audit-log";
 import {
   CompactRange,
   type LeafRange,
@@ -17,11 +17,9 @@ import {
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { base64, bytes } from "../bytes.ts";
 import { collection } from "../collection.ts";
-import { gapLeaf } from "./gaps.ts";
 import type { GuardedWrites } from "./guarded-writes.ts";
-import type { LogForm } from "./log-form.ts";
 import { readable } from "./readable.ts";
-import { numberIn, recordsInOrder } from "./records.ts";
+import { recordsInOrder } from "./records.ts";
 
 /** Up to 256 hashes of a stream's tree, one behind the other, base64 (C2SP tlog-tiles). */
 interface StoredTile {

@@ -1,6 +1,6 @@
-import type { AuditGap } from "@seneschal/core/audit";
+import { type AuditGap, wholeLog } from "@seneschal/crypto/audit-log";
 import { CodedError, checkArgument } from "@seneschal/kernel";
-import { type AuditFinding, AuditTampered, wholeLog } from "../../../platform/audit-log/index.ts";
+import { type AuditFinding, AuditTampered } from "../../../platform/audit-log/index.ts";
 import { systemCall } from "../call.ts";
 import type { GroundServices } from "../services.ts";
 import { instanceStream } from "./event.ts";

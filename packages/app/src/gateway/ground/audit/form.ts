@@ -1,18 +1,11 @@
+import type { LogForm } from "@seneschal/crypto/audit-log";
 import type { Sha256 } from "@seneschal/crypto/merkle";
 import { checkArgument } from "@seneschal/kernel";
-import type { LogForm } from "../../../platform/audit-log/index.ts";
 import { vaultName } from "../organization-keys.ts";
 import { type AuditRecord, auditLeaf } from "./event.ts";
 
 /** What the log's key is called in its notes. */
 export const KEY_NAME = "seneschal-audit";
-
-/** The first line of a stream's checkpoints. */
-export function checkpointOrigin(instance: string, stream: string): string {
-  checkArgument("instance", instance, "string");
-  checkArgument("stream", stream, "string");
-  return `seneschal.audit/${vaultName(instance)}/${vaultName(stream)}`;
-}
 
 /** How the gateway's audit log is hashed and signed. */
 export function gatewayLog(sha256: Sha256): LogForm {
@@ -20,7 +13,7 @@ export function gatewayLog(sha256: Sha256): LogForm {
   return {
     segments: "seneschal.audit.segment",
     keyName: () => KEY_NAME,
-    checkpointOrigin,
+    checkpointOrigin: (instance, stream) => `seneschal.audit/${vaultName(instance)}/${vaultName(stream)}`,
     archiveOrigin: (instance, stream) => `seneschal.audit.archive/${vaultName(instance)}/${vaultName(stream)}`,
     signsWhole: true,
     sha256,

@@ -1,4 +1,4 @@
-import type { AuditGap } from "@seneschal/core/audit";
+import type { AuditGap } from "@seneschal/crypto/audit-log";
 import { type NoteKey, verifyNote } from "@seneschal/crypto/merkle";
 import { isCoded } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";

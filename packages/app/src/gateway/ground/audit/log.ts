@@ -1,6 +1,17 @@
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import type { Logger } from "@seneschal/adapters/logging";
-import { type AuditGap, coversGap } from "@seneschal/core/audit";
+import {
+  type ArchivedLog,
+  type AuditGap,
+  coversGap,
+  type LogTree,
+  openLogTree,
+  type SegmentDue,
+  type StreamCheckpoint,
+  signedGaps,
+  verifyRecords,
+  wholeLog,
+} from "@seneschal/crypto/audit-log";
 import {
   claimRanges,
   type LogClaim,
@@ -14,11 +25,11 @@ import {
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { CryptoProvider, DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
 import {
-  type ArchivedLog,
   type ArchivedPart,
   type AuditFinding,
   AuditTampered,
   archivedLog,
+  archivedPart,
   archiveSegment,
   changedBehind,
   cutTiles,
@@ -27,28 +38,24 @@ import {
   readable,
   readTree,
   recordsInOrder,
-  type SegmentDue,
   type SegmentToKeep,
   tileComparison,
   tiledLeaf,
   tiledSize,
   UNTILED,
-  wholeLog,
   wrongArchivedTile,
 } from "../../../platform/audit-log/index.ts";
 import type { Background, Due } from "../../../platform/background.ts";
 import { base64 } from "../../../platform/bytes.ts";
 import { reader } from "../store/reader.ts";
 import { transact, type Unit } from "../store/unit-of-work.ts";
-import type { AuditRecord } from "./event.ts";
 import { gatewayLog } from "./form.ts";
 import { acceptances, acceptanceText, acceptedBy, acceptedGaps } from "./gaps.ts";
 import { type LogKey, openLogKey } from "./log-key.ts";
-import { checkpoints, type LogTree, openTree, SEAL_BATCH, type StoredCheckpoint, sealBatch, signedState } from "./sealer.ts";
-import { verifyRecords } from "./verify.ts";
+import { checkpoints, SEAL_BATCH, sealBatch } from "./sealer.ts";
 
 /** A checkpoint as it is handed out: the root of its note, and the key that signed it, base64. */
-interface SignedCheckpoint extends StoredCheckpoint {
+interface SignedCheckpoint extends StreamCheckpoint {
   readonly root: string;
   readonly public_key: string;
   /** The same as the text of C2SP signed-note. */
@@ -63,7 +70,7 @@ interface Proven extends LogProof {
 /** The newest checkpoint of a stream, when the key has signed it. */
 interface SignedStream extends LogTree {
   readonly key: NoteKey;
-  readonly checkpoint: StoredCheckpoint;
+  readonly checkpoint: StreamCheckpoint;
   /** As far as its events were moved to an archive. */
   readonly archived?: ArchivedLog;
 }
@@ -129,7 +136,7 @@ const RETRY_MS = 10_000;
 /** After a seal: tiles are in no hurry. */
 const TILE_MS = 1000;
 
-function signedBy(key: NoteKey, stored: StoredCheckpoint): SignedCheckpoint {
+function signedBy(key: NoteKey, stored: StreamCheckpoint): SignedCheckpoint {
   const [, , root = ""] = stored.note.split("\n");
   return { ...stored, root, public_key: base64(key.publicKey), verifier_key: noteVerifierKey(key) };
 }
@@ -165,7 +172,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     for (;;) {
       const { note, sealed } = await transact(store, commitId, async (unit) => {
         const key = await openKey(unit);
-        return { note: key.note, sealed: await sealBatch(store, unit, key, { instance, sha256, own }) };
+        return { note: key.note, sealed: await sealBatch(store, unit, key, { instance, form, own }) };
       });
       // Not before the commit: a key that was made in an attempt which lost is nobody's.
       publicKey = note;
@@ -207,8 +214,8 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
   };
 
   /**
-   * A stream as far as the key has signed it, or what is wrong with that; `undefined` for one that is empty. What this process signed itself needs no proof of
-   * its signature where `ours` says so.
+   * A stream as far as the key has signed it, or what is wrong with that; `undefined` for one that is empty. What this process signed itself, which `ours` has,
+   * needs no proof of its signature.
    */
   const signedStream = async (
     stream: string,
@@ -229,7 +236,8 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
         sequence: null,
       };
     }
-    const tree = openTree(checkpoint, stream, { instance, key, sha256, ...(ours && { own: ours }) });
+    const keys = ours?.get(stream) === checkpoint.note ? "checked" : undefined;
+    const tree = openLogTree(checkpoint, stream, { form, instance, key }, keys);
     if ("flaw" in tree) return tree;
     const [gap] = tree.gaps;
     const unaccepted = gap && (await unacceptedGap(key));
@@ -247,21 +255,21 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     const tiled = await tiledSize(store, stream, Number.MAX_SAFE_INTEGER);
     const signed = await signedStream(stream, unsealed);
     if (signed === undefined || "flaw" in signed) return signed;
-    const { key, checkpoint, archived } = signed;
+    const { range, archived } = signed;
     const begun = archived?.range.size ?? 0;
     const wrongAt = (leaf: number): AuditFinding => ({ flaw: "hash_differs", stream, sequence: leaf + 1 });
     const archivedWrong = archived && (await wrongArchivedTile(store, stream, { range: archived.range, sha256 }));
     if (archivedWrong !== undefined) return wrongAt(archivedWrong);
-    const tiles = await tileComparison(store, stream, Math.max(begun, Math.min(tiled, checkpoint.size)), begun);
+    const tiles = await tileComparison(store, stream, Math.max(begun, Math.min(tiled, range.size)), begun);
     const records = async function* () {
-      for await (const page of recordsInOrder<AuditRecord>(store, stream, begun + 1)) {
+      for await (const page of recordsInOrder(store, stream, begun + 1)) {
         yield page;
         await tiles.compare();
       }
     };
     const changed = await changedBehind(store, stream, { form, archived: begun });
     if (changed !== undefined) return { flaw: "root_differs", stream, sequence: changed };
-    const finding = await verifyRecords(records(), checkpoint, { instance, key, sha256, stream, archived, onNode: tiles.onNode });
+    const finding = await verifyRecords(records(), signed, { stream, form, archived, onNode: tiles.onNode });
     if (finding !== undefined) return finding;
     await tiles.compare(true);
     const wrong = tiles.wrong();
@@ -309,13 +317,13 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
   /** A gap of the whole log that nobody's signed word accepts any more. */
   const unacceptedGap = async (key: NoteKey): Promise<AuditGap | undefined> => {
     const accepted = await acceptedGaps(store, instance, key);
-    return (await signedGaps(wholeLog)).find((gap) => !coversGap(accepted, gap));
+    return (await gapsOf(wholeLog)).find((gap) => !coversGap(accepted, gap));
   };
 
-  const signedGaps = async (stream: string): Promise<readonly AuditGap[]> => {
+  const gapsOf = async (stream: string): Promise<readonly AuditGap[]> => {
     const stored = await readable(() => read.get(checkpoints, stream));
     if (stored === undefined || stored === "damaged" || publicKey === undefined) return [];
-    return (signedState(stored, stream, instance, publicKey)?.gaps ?? []).map(({ first, last }) => ({ first, last }));
+    return signedGaps(stored, stream, { form, instance, key: publicKey }).map(({ first, last }) => ({ first, last }));
   };
 
   const acceptGap: AuditLog["acceptGap"] = async (unit, { first, last }, { reason, now }) => {
@@ -326,7 +334,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     const known = await readable(() => unit.get(acceptances, id));
     if (known !== undefined && known !== "damaged" && acceptedBy(known, instance, key.note) !== undefined) return undefined;
     const stored = await readable(() => unit.get(checkpoints, wholeLog));
-    const whole = stored === "damaged" ? undefined : openTree(stored, wholeLog, { instance, key: key.note, sha256 });
+    const whole = stored === "damaged" ? undefined : openLogTree(stored, wholeLog, { form, instance, key: key.note });
     if (whole === undefined || "flaw" in whole || (key.begun && whole.range.size === 0))
       throw refused("damaged", "the checkpoint of the whole log is gone or changed: that is no gap");
     // INVARIANT: what a checkpoint has signed is never signed again without a record, or with its neighbours unproven.
@@ -356,7 +364,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     seal,
     verify,
     verifyAll: () => verify(wholeLog),
-    gaps: signedGaps,
+    gaps: gapsOf,
     acceptGap,
     damaged: () => [...damage.values()],
     async key(unit) {
@@ -378,10 +386,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     },
     async archived(stream) {
       if (publicKey === undefined) return undefined;
-      const archived = await archivedLog(store, stream, { form, instance, key: publicKey });
-      return archived === undefined || archived === "damaged"
-        ? undefined
-        : { through: archived.range.size, until: archived.until };
+      return archivedPart(await archivedLog(store, stream, { form, instance, key: publicKey }));
     },
     leafOf: (stream, number) => tiledLeaf(store, stream, number),
     async archive(target, due) {

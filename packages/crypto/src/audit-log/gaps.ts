@@ -1,4 +1,8 @@
 import { checkArgument } from "@seneschal/kernel";
+import { utf8 } from "../bytes.ts";
+import type { CompactRange } from "../merkle/compact-range.ts";
+import type { Sha256 } from "../merkle/tree-hash.ts";
+import type { LogForm } from "./record.ts";
 
 /** Numbers of an audit log whose records are gone, both inclusive. */
 export interface AuditGap {
@@ -17,7 +21,7 @@ export interface SignedGap extends AuditGap {
  *
  * @example
  * ```ts
- * import { gapLine } from "@seneschal/core/audit";
+ * import { gapLine } from "@seneschal/crypto/audit-log";
  * console.log(gapLine({ first: 3, last: 5, claimed: 1 })); // gap 3 5 1
  * ```
  */
@@ -32,7 +36,7 @@ export function gapLine(gap: SignedGap): string {
  *
  * @example
  * ```ts
- * import { gapLine, parseGapLine } from "@seneschal/core/audit";
+ * import { gapLine, parseGapLine } from "@seneschal/crypto/audit-log";
  * console.log(parseGapLine("gap 3 5 1").last, gapLine({ first: 3, last: 5 })); // 5 gap 3 5
  * ```
  */
@@ -43,12 +47,34 @@ export function parseGapLine(line: string): SignedGap {
   return { first: Number(first), last: Number(last), ...(claimed === undefined ? {} : { claimed: Number(claimed) }) };
 }
 
+/** The Merkle leaf in the place of a record that is gone. No leaf of a record begins so: theirs are JSON objects. */
+export function gapLeaf(stream: string, number: number, sha256: Sha256): Uint8Array {
+  checkArgument("stream", stream, "string");
+  checkArgument("sha256", sha256, "function");
+  return sha256(utf8(`\0seneschal.audit.gap/v1 ${number} ${stream}`));
+}
+
+/** Appends the leaves of the gaps that a log's tree has come to. */
+export function passGaps(
+  range: CompactRange,
+  gaps: readonly AuditGap[],
+  log: {
+    readonly stream: string;
+    readonly form: Pick<LogForm, "sha256">;
+    readonly onNode?: Parameters<CompactRange["appendHash"]>[1];
+  },
+): void {
+  for (const { first, last } of gaps)
+    for (let gone = first; range.size + 1 === gone && gone <= last; gone += 1)
+      range.appendHash(gapLeaf(log.stream, gone, log.form.sha256), log.onNode);
+}
+
 /**
  * Whether accepted gaps, in order, leave none of these numbers out.
  *
  * @example
  * ```ts
- * import { coversGap } from "@seneschal/core/audit";
+ * import { coversGap } from "@seneschal/crypto/audit-log";
  * const accepted = [{ first: 1, last: 2 }, { first: 3, last: 3 }];
  * console.log(coversGap(accepted, { first: 2, last: 3 }), coversGap(accepted, { first: 3, last: 4 })); // true false
  * ```
@@ -68,7 +94,7 @@ export function coversGap(accepted: readonly AuditGap[], gap: AuditGap): boolean
  *
  * @example
  * ```ts
- * import { claimGaps } from "@seneschal/core/audit";
+ * import { claimGaps } from "@seneschal/crypto/audit-log";
  * const whole = [{ first: 3, last: 4, claimed: 1 }];
  * console.log(claimGaps(whole, 1, { after: 2, before: 5 })?.[0]?.claimed, claimGaps(whole, 2, { after: 2, before: 5 })); // 2 undefined
  * ```

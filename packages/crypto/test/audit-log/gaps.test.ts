@@ -1,4 +1,4 @@
-import { type AuditGap, claimGaps, coversGap, gapLine, parseGapLine, type SignedGap } from "@seneschal/core/audit";
+import { type AuditGap, claimGaps, coversGap, gapLine, parseGapLine, type SignedGap } from "@seneschal/crypto/audit-log";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
