@@ -22,9 +22,11 @@ type Archive = Pick<BackupTarget, "list" | "read">;
 /** Verifies an archive by its files alone: see `verifyArchive` of `@seneschal/crypto/audit-log`. `forms`: of log that it may be of. */
 export async function verifyArchiveFiles(
   target: Archive,
-  { forms, ...expectations }: ArchiveExpectations & { readonly forms: readonly LogForm[] },
+  expected: ArchiveExpectations & { readonly forms: readonly LogForm[] },
 ): Promise<ArchiveVerdict> {
   checkArgument("target", target, "object");
+  checkArgument("expected", expected, "object");
+  const { forms, ...expectations } = expected;
   return verifyArchive(await chainOf(target, forms), ({ name }) => segmentEvents(target, name.id), expectations);
 }
 
