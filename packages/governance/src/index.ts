@@ -61,13 +61,6 @@ export {
 export { unreadable } from "./classification/unreadable.ts";
 export { isBitcoinAddress } from "./classification/validators/bitcoin.ts";
 export { cardNetworks, isCardNumber } from "./classification/validators/card.ts";
-export {
-  type DecisionEvent,
-  DROP_PATH,
-  isDropped,
-  MASK_PATH,
-  maskDecision,
-} from "./decision-log/decision-event.ts";
 export { type EnforcedSql, enforceSql, MAX_ENFORCED_SQL, type QueryReads, queryReads } from "./enforce/enforce-sql.ts";
 export {
   type Enforcement,

@@ -8,7 +8,7 @@ import { staticKeys } from "@seneschal/adapters/jwt";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import { isLoopback } from "../platform/config/loopback.ts";
-import { type NamedFile, namedFiles, openArchive, openAuthorisation, tryArchive } from "../platform/index.ts";
+import { compileLogPolicy, type NamedFile, namedFiles, openArchive, openAuthorisation, tryArchive } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 import { servedAlone } from "./served-alone.ts";
 import { sealOf } from "./storage-settings.ts";
@@ -351,6 +351,13 @@ async function checkPolicies(config: ProcessConfig): Promise<readonly Finding[]>
         found.push(error(`${service}.authorization_policy`, cause.message, "seneschal policy check names the place")),
       );
     }
+    const mask = config.services.includes("gateway") ? config.gateway.decision_log_policy : undefined;
+    if (mask !== undefined)
+      await compileLogPolicy(engine, mask).catch((cause: Error & { readonly code?: string }) => {
+        // A file that cannot be read is told where files are looked at.
+        if (cause.code === "config_invalid")
+          found.push(error("gateway.decision_log_policy", cause.message, "seneschal policy check FILE"));
+      });
     const sources = [];
     for (const name of config.services.includes("governance") ? config.governance.policy_files : []) {
       const source = await readFile(name, "utf8").catch(() => undefined);

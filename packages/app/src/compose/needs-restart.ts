@@ -14,6 +14,7 @@ export const reloadable = [
   "*.rate_limit",
   "*.audit_sinks",
   "*.authorization_policy",
+  "gateway.decision_log_policy",
   "gateway.services.orchestrator",
   "governance.policy_files",
   "storage.s3.tls_cert",

@@ -17,6 +17,7 @@ import { AuditTampered, archiveRounds } from "../platform/audit-log/index.ts";
 import { authenticator } from "../platform/auth/authenticator.ts";
 import { type Authorisation, openAuthorisation } from "../platform/authz/authorisation.ts";
 import type { Background } from "../platform/background.ts";
+import { forgetDecisions } from "../platform/decision-log/documents.ts";
 import { forgetChanges } from "../platform/forget-changes.ts";
 import { databaseCheck, type Health, type HealthCheck } from "../platform/health.ts";
 import { storeIdempotency, vaultSealer } from "../platform/idempotency.ts";
@@ -39,6 +40,7 @@ import {
   auditLog,
   type Call,
   cachedReader,
+  type DecisionLog,
   ensureOrganization,
   type GatewayConfig,
   type GatewayUnit,
@@ -46,6 +48,7 @@ import {
   handlersOfOneMoment,
   instanceOfStore,
   instanceStream,
+  openDecisionLog,
   organizationKeys,
   pki,
   quietStore,
@@ -112,6 +115,8 @@ export interface GatewayOptions {
   readonly archive?: BackupTarget;
   /** Milliseconds between seals of the audit log. */
   readonly sealEvery?: number;
+  /** Until when every sink that tells decisions has heard all of them; without it decisions are not kept for any. */
+  readonly decisionsTold?: () => number | undefined;
 }
 
 /** A gateway ready to be served, and its services for those who compose it or act as its operator. */
@@ -164,6 +169,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     tokens: "array?",
     sealEvery: "number?",
     archive: "object?",
+    decisionsTold: "function?",
   });
   const options = { ...given, store: settled(given.store) };
   const { store, vault, clock, random, config, log, background } = options;
@@ -179,10 +185,20 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     commitId: () => uuid(clock.now(), random),
   });
   let callers: Admissions | undefined;
+  const decisions = await openDecisionLog({
+    engine: options.policy,
+    file: config.decision_log_policy,
+    told: options.decisionsTold ?? (() => undefined),
+    version: options.version,
+    instance,
+    log,
+    newId: (at) => uuid(at, random),
+  });
   const services = composeServices(
     options,
     instance,
     threshold,
+    decisions,
     await openAuthorisation({ engine: options.policy, service: "gateway", source: config.authorization_policy }),
     (principal) => callers?.of(principal),
   );
@@ -330,6 +346,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
     limits: limitsOf(config),
     async reload(next: GatewayConfig) {
       const authorisation = await services.authorisation.prepare(next.authorization_policy);
+      const mask = await decisions.prepare(next.decision_log_policy);
       const rest = await options.prepareReload?.(next);
       const nextOrchestrator = await openOrchestrator(next, now);
       const { jwt, oidc } = next.auth;
@@ -338,6 +355,7 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
         limits: limitsOf(next),
         apply() {
           authorisation();
+          mask();
           rest?.();
           issuers = tokenIssuers(next);
           orchestrator = nextOrchestrator;
@@ -376,6 +394,10 @@ export async function openGateway(given: GatewayOptions): Promise<Gateway> {
       again("messages", COURIER_MS, (now) => deliverMessages(services, now));
       again("replication", COURIER_MS, (now) => deliverDispatches(services, now));
       again("old changes", FORGET_MS, () => forgetChanges(store));
+      again("told decisions", FORGET_MS, async () => {
+        const until = options.decisionsTold?.();
+        if (until !== undefined) await forgetDecisions(store, until, () => services.newId(now()));
+      });
       again("sweep", SWEEP_MS, (now) => sweep(services, background, now));
       atOnce("key rotation", config.rotation.scan_interval, (now) => rotation.run(now));
       if (archive !== undefined) atOnce("audit archive", archive.interval, archiveAudit);
@@ -408,6 +430,7 @@ function composeServices(
   options: GatewayOptions,
   instance: string,
   threshold: ThresholdThreads,
+  decisions: DecisionLog,
   authorisation: Authorisation,
   admissionOf: GatewayServices["admissionOf"],
 ): GatewayServices {
@@ -461,11 +484,12 @@ function composeServices(
     version,
     health,
     audit,
+    decisions,
     organizationKeys: keys,
     signatures: signatures(crypto, instance, coveredState),
     dekUses: dekUses(store, commitId),
     deks: dekRing(vault, keys, random, { ...config.dek_cache, now: () => clock.now() }),
-    policies: measure.policies(policyGate(options.policy), metrics),
+    policies: measure.policies(policyGate(options.policy, decisions, clock), metrics),
     pki: pki({ vault, crypto, random, instance, addresses: revocationAddresses(config.pki.public_url) }),
     namesOfInstance: {
       own: [
@@ -486,9 +510,16 @@ function composeServices(
     newId,
     transact(call, work, admission) {
       const run = async (unit: Unit) => {
+        let told = false;
         const record = (facts: AuditFacts): AuditEvent => {
           const event = auditEvent(call, facts, newId(call.now));
           unit.audit({ stream: event.org_id, event: { ...event } });
+          const decided = told ? undefined : decisions.take(call, event);
+          if (decided !== undefined) {
+            told = true;
+            unit.along(decided.puts);
+            unit.afterCommit(decided.taken);
+          }
           unit.afterCommit(() => metrics.auditEvent(event.event_type));
           return event;
         };

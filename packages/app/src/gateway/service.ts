@@ -16,6 +16,7 @@ import { type GatewayServiceConfig, gatewayServiceSettings } from "../compose/se
 import {
   type AuthSettings,
   type BuiltService,
+  decisionsOf,
   defineService,
   liveVerifiers,
   openArchive,
@@ -70,6 +71,7 @@ export async function buildGateway(
   let closeVault: (() => void) | undefined;
   let policy: PolicyEngine | undefined;
   let lists: Awaited<ReturnType<typeof revocationLists>>;
+  let sinks: Awaited<ReturnType<typeof openAuditSinks>> | undefined;
   try {
     const needs = { store, crypto: nodeCrypto, clock, random, operators, audit: auditGatewaySeal };
     const { vault, seal, close } = await openVault(vaultConfig, join(dataDir, "unseal.key"), needs);
@@ -123,15 +125,21 @@ export async function buildGateway(
       },
       ...(prepared === undefined ? {} : { preparedInstance: prepared }),
       ownNames: await certifiedNames(own.server.tls_cert),
+      decisionsTold: () => sinks?.decisionsTold(),
     });
     const { instance } = gateway.services;
-    const sinks = await openAuditSinks({
+    sinks = await openAuditSinks({
       settings: own.audit_sinks,
       store: async () => store,
       platform,
       service: "gateway",
       instance,
       describe: describeEvent,
+      decisions: (entries) =>
+        decisionsOf(
+          store,
+          entries.map(({ event }) => `${event["id"]}`),
+        ),
     }).catch(async (error: unknown) => {
       await gateway.stop?.();
       throw error;

@@ -20,7 +20,6 @@ import type {
   WorkerPoolState,
 } from "@seneschal/kernel/ports";
 import { settled } from "@seneschal/kernel/store";
-import { parseModule, type Term } from "@seneschal/rego";
 import { Gauge } from "prom-client";
 import { type ArchivedSegment, archiveDue, archiveRounds, commitGuarded } from "../platform/audit-log/index.ts";
 import {
@@ -30,11 +29,13 @@ import {
   databaseCheck,
   docsHandlers,
   forgetChanges,
+  forgetDecisions,
   type Health,
   measureWorkers,
   openAuthorisation,
   type RateLimits,
   recordedReads,
+  refuseLogFunctions,
   type Stoppable,
   storeIdempotency,
   workersCheck,
@@ -44,7 +45,6 @@ import { auditOf } from "./audit/event.ts";
 import { Persons, withoutNames } from "./audit/persons.ts";
 import { authenticator, authoriser, openActions } from "./authenticate.ts";
 import { Catalogues } from "./catalogues.ts";
-import { forgetDecisions } from "./decision-log.ts";
 import { approvalHandlers } from "./handlers/approvals.ts";
 import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
@@ -202,6 +202,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
     ...prepared,
     clock,
     random,
+    log,
     metrics,
     version,
     health,
@@ -386,24 +387,8 @@ export function tierPolicyOf(given: Pick<GovernanceConfig, "classification" | "d
 async function preparePolicy(engine: PolicyEngine, files: readonly string[]) {
   const sources = await policySources(files);
   const policy = await compiled(engine, sources);
-  refuseLogFunctions(sources);
+  refuseLogFunctions(sources, "policy_files");
   return { policy, policyRevision: createHash("sha256").update(JSON.stringify(sources)).digest("hex").slice(0, 12) };
-}
-
-/** Nobody calls a `mask` or `drop` that is a function: it would hide nothing. */
-function refuseLogFunctions(sources: readonly PolicySource[]): void {
-  for (const { module } of sources.map((source) => parseModule(source))) {
-    for (const { head } of module?.rules ?? []) {
-      const [system, log, name] = [...(module?.packagePath ?? []), head.ref[0].name, ...head.ref.slice(1).map(nameOf)];
-      if (head.args === undefined || system !== "system" || log !== "log" || (name !== "mask" && name !== "drop")) continue;
-      const place = `${module?.name}:${head.loc.row}`;
-      throw new CodedError("config_invalid", `policy_files: ${place}: ${name} of system.log is a function: nobody calls it`);
-    }
-  }
-}
-
-function nameOf(term: Term): unknown {
-  return term.kind === "scalar" ? term.value : undefined;
 }
 
 async function policySources(files: readonly string[]): Promise<readonly PolicySource[]> {

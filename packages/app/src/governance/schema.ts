@@ -2,7 +2,7 @@ import type { JsonObject } from "@seneschal/kernel";
 import type { IndexSpec, IndexValue } from "@seneschal/kernel/ports";
 import type { StoreSchema } from "@seneschal/kernel/store";
 import { auditArchives, auditTiles, auditTrees } from "../platform/audit-log/index.ts";
-import { auditSinkCollections, idempotencyCollections, jobCollections } from "../platform/index.ts";
+import { auditSinkCollections, decisionCollections, idempotencyCollections, jobCollections } from "../platform/index.ts";
 
 const by = (...fields: readonly string[]): IndexSpec => ({ key: (doc) => fields.map((field) => doc[field] as IndexValue) });
 const event = (doc: JsonObject): JsonObject => doc["event"] as JsonObject;
@@ -16,7 +16,6 @@ export const governanceSchema: StoreSchema = {
     scanned_assets: { indexes: { by_source: by("org", "source") } },
     catalogue_versions: { indexes: { by_org: by("org", "at"), by_key: by("org", "coll", "key") } },
     approvals: { indexes: { by_org: by("org", "requested_at") } },
-    decisions: { indexes: { by_time: by("at") } },
     api_keys: { indexes: { by_org: by("org", "created_at") } },
     [auditArchives.name]: auditArchives,
     [auditTiles.name]: auditTiles,
@@ -25,6 +24,7 @@ export const governanceSchema: StoreSchema = {
     audit_checkpoints: {
       indexes: { by_size: by("stream", "size"), by_seq: { key: (doc) => [(doc["seq"] as number | undefined) ?? 0] } },
     },
+    ...decisionCollections,
     ...jobCollections,
     ...auditSinkCollections,
     ...idempotencyCollections,

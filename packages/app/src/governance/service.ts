@@ -7,6 +7,7 @@ import { type GovernanceServiceConfig, governanceServiceSettings } from "../comp
 import {
   type BuiltService,
   DEFAULT_INSTANCE,
+  decisionsOf,
   defineService,
   openArchive,
   openAuditSinks,
@@ -14,7 +15,6 @@ import {
   type Platform,
 } from "../platform/index.ts";
 import { openCheckpointSigner } from "./audit/open-checkpoint-signer.ts";
-import { decisionsOf } from "./decision-log.ts";
 import { type Governance, openGovernance } from "./open-governance.ts";
 import { governanceSchema } from "./schema.ts";
 

@@ -1,4 +1,5 @@
 import type { FileThreads } from "@seneschal/adapters/file-threads";
+import type { Logger } from "@seneschal/adapters/logging";
 import type { Metrics } from "@seneschal/adapters/metrics";
 import type { ColumnClassifier, Redactor, SqlEnforcer, SqlReader, TaskClassifier, TierPolicy } from "@seneschal/governance";
 import type { Clock, CompiledPolicy, DocumentStore, Random } from "@seneschal/kernel/ports";
@@ -31,6 +32,7 @@ export interface GovernanceServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: Metrics;
+  readonly log: Pick<Logger, "warn">;
   readonly version: string;
   readonly health: () => Promise<Health>;
 }

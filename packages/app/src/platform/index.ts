@@ -40,6 +40,15 @@ export {
 } from "./config/schema.ts";
 export { secret } from "./config/secret.ts";
 export { etcdOptions, etcdSettings } from "./consensus/etcd-settings.ts";
+export { decisionCollections, decisionDocuments, decisionsOf, forgetDecisions } from "./decision-log/documents.ts";
+export { compileLogPolicy, refuseLogFunctions } from "./decision-log/log-policy.ts";
+export {
+  type Decision,
+  type DecisionLogParts,
+  type Heard,
+  LARGEST_DECISION,
+  loggedDecision,
+} from "./decision-log/logged-decision.ts";
 export { docsHandlers } from "./docs/docs-handlers.ts";
 export { escapeHtml } from "./escape-html.ts";
 export { everyDocument } from "./every-document.ts";

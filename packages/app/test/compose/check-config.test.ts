@@ -213,6 +213,12 @@ describe("a check of the configuration", () => {
       [{ auth: { mtls: { enabled: true } } }, "warning", "auth.mtls.enabled", /TLS ports/],
       [{ gateway: { authorization_policy: "package" } }, "error", "gateway.authorization_policy", /does not compile/],
       [
+        { gateway: { decision_log_policy: await file("log.rego", "package system.log\nmask(x) := x") } },
+        "error",
+        "gateway.decision_log_policy",
+        /log\.rego:2: mask of system\.log is a function/,
+      ],
+      [
         { services: ["governance"], governance: { policy_files: [await file("p.rego", "package x\nallow := ")] } },
         "error",
         "governance.policy_files",

@@ -177,7 +177,7 @@ describe("a configured authorisation policy", () => {
       ["deny := true", "the authorisation policy does not allow this"],
     ] as const) {
       const policy = await openAuthorisation({ engine, service: "gateway", source: `package gateway.authz\n\n${rule}\n` });
-      expect(await policy.decide(question(subject("admin", "super_admin"), "audit:read"), 0), rule).toEqual({
+      expect(await policy.decide(question(subject("admin", "super_admin"), "audit:read"), 0), rule).toMatchObject({
         allowed: false,
         reason,
       });

@@ -35,7 +35,7 @@ interface SideOptions {
   /** Settings of `federation` beside the address. */
   readonly federation?: Readonly<Record<string, unknown>>;
   /** Where the gateway keeps what it knows; stays the caller's to close. */
-  readonly kept?: Pick<RigOptions, "store" | "vault">;
+  readonly kept?: Pick<RigOptions, "store" | "vault" | "decisionsTold">;
 }
 
 function rigOptions(org: string, { observe, watched, timeout = "20s", backups, federation, kept }: SideOptions): RigOptions {

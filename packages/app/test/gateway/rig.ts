@@ -83,6 +83,7 @@ export interface RigOptions {
   readonly watched?: true;
   /** Where the audit events go that `settings.audit.archive` lets go. */
   readonly archive?: GatewayOptions["archive"];
+  readonly decisionsTold?: GatewayOptions["decisionsTold"];
 }
 
 /** A gateway over real sockets with mTLS, on the server and the store of this run, with two organisations whose admins are enrolled. */
@@ -118,6 +119,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     tokens: [{ ...verifier, method: "jwt" }, ...(await tokenVerifiers(config.auth, now))],
     ...(options.revocations === undefined ? {} : { revocations: options.revocations }),
     ...(options.archive === undefined ? {} : { archive: options.archive }),
+    ...(options.decisionsTold === undefined ? {} : { decisionsTold: options.decisionsTold }),
   });
   /** Codes that an operation answered and its documents do not name. */
   const undocumented: unknown[] = [];

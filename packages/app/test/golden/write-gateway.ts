@@ -101,7 +101,7 @@ export async function writeGateway(directory: string): Promise<void> {
   const lost = await writeFirstAdmin(path, join(scratch, "whole"), vaultOf);
   const store = await openLevelRigStore(path);
   const vault = await vaultOf(store);
-  const acme = await openSide("acme", { kept: { store, vault }, backups: join(scratch, "backups") });
+  const acme = await openSide("acme", { kept: { store, vault, decisionsTold: () => 0 }, backups: join(scratch, "backups") });
   try {
     await acceptGap(acme.rig, lost);
     const all = entitiesOf(acme);

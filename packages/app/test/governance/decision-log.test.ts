@@ -12,8 +12,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { prepareData } from "../../src/compose/prepare-data.ts";
 import { processSettings } from "../../src/compose/process-settings.ts";
 import { type RunningProcess, startProcess } from "../../src/compose/start-process.ts";
-import { forgetDecisions } from "../../src/governance/decision-log.ts";
 import { governanceSchema } from "../../src/governance/index.ts";
+import { forgetDecisions } from "../../src/platform/index.ts";
 import { cut, startStubModel, stream, textsOf } from "./stub-model.ts";
 
 const WAIT = { timeout: 30_000 };
@@ -205,15 +205,20 @@ model_decision := 1 if input.model == "both"
     expect(await lines("decisions.jsonl")).toEqual([]);
   });
 
-  it("is told by data governance alone: other services refuse the setting", () => {
+  it("is told by data governance and the gateway: other services refuse the setting", () => {
     const sinks = { d: { kind: "file", path: "/tmp/d.jsonl", tells: "decisions" } };
-    expect(() => processSettings.parse({ services: ["gateway"], gateway: { audit_sinks: sinks } })).toThrow("no decisions");
+    for (const service of ["scheduler", "storage"])
+      expect(() => processSettings.parse({ services: [service], [service]: { audit_sinks: sinks } })).toThrow("no decisions");
   });
 });
 
 it("decisions that every sink has heard are deleted, and none that one has not", async () => {
   const store = openMemoryStore(governanceSchema);
-  const puts = Array.from({ length: 1201 }, (_, i) => ({ coll: "decisions", id: `d${i}`, doc: { at: i * 1000, event: {} } }));
+  const puts = Array.from({ length: 1201 }, (_, i) => ({
+    coll: "decisions",
+    id: `d${i}`,
+    doc: { at: i * 1000, documents: 1, events: ["{}"] },
+  }));
   for (let i = 0; i < puts.length; i += 400) await store.commit({ commitId: `c${i}`, puts: puts.slice(i, i + 400) });
   let n = 0;
   const commitId = () => `f${n++}`;

@@ -21,6 +21,12 @@ export interface Kept {
   readonly proof?: string;
 }
 
+const DECISIONS: Kept = {
+  names: ["decisions"],
+  by: "age",
+  text: "until every sink that tells decisions has heard it",
+  proof: "app/test/governance/decision-log.test.ts: decisions that every sink has heard are deleted, and none that one has not",
+};
 const AUDIT_TREE: Kept = {
   names: ["audit_archives", "audit_tiles", "audit_trees"],
   by: "forever",
@@ -89,6 +95,7 @@ export const kept = {
     },
     { names: ["audit_gaps"], by: "forever", text: "the operator's signed word, without which the log is not whole" },
     ...EVERYWHERE,
+    DECISIONS,
     VAULT,
     {
       names: ["messages", "message_receipts", "signing_requests"],
@@ -197,13 +204,7 @@ export const kept = {
     },
     ...EVERYWHERE,
     { names: ["jobs"], by: "age", text: "90 days after a scan ended", proof: JOBS },
-    {
-      names: ["decisions"],
-      by: "age",
-      text: "until every sink that tells decisions has heard it",
-      proof:
-        "app/test/governance/decision-log.test.ts: decisions that every sink has heard are deleted, and none that one has not",
-    },
+    DECISIONS,
     { names: ["resources"], by: "act", text: "who may write the catalogue deletes it", proof: RESOURCES },
     {
       names: ["catalogue_versions", "lineage_events"],

@@ -32,7 +32,11 @@ const uses: Readonly<Record<string, (answer: PolicyAnswer) => Promise<"allowed" 
   ),
   "an organisation's policy": async (answer) => {
     const policy = { id: "1", workspace_id: "w", name: "p", version: 1, rego: "package p", updated_at: 0 } as never;
-    const verdict = await policyGate(answering(answer, "own")).ask(policy, {} as JsonObject, { now: 0, owner: "acme" });
+    const verdict = await policyGate(answering(answer, "own"), { note: async () => undefined }, { now: () => 0 }).ask(
+      policy,
+      {} as JsonObject,
+      { now: 0, owner: "acme" },
+    );
     return verdict.allowed ? "allowed" : "denied";
   },
   "a decision of data governance": async (answer) => {

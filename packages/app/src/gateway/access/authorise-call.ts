@@ -11,19 +11,22 @@ import { requireRouteAllowed } from "../workspaces/index.ts";
  * without them. What it allows changes nothing of an organisation that has not begun here, and of a workspace its own policies may still deny it. Every denial is audited.
  */
 export function authoriseCall(services: GatewayServices): NonNullable<Hooks["authorise"]> {
-  const { authorisation, read } = services;
+  const { authorisation, decisions, read } = services;
   return async (input) => {
     const { principal, route, now, requestId } = input;
     if (principal === undefined) throw refusal("MTLS_REQUIRED", "certificate required");
     const bare = questionAbout(input);
-    if (!(await authorisation.decide(bare, now)).allowed) {
+    let decision = await authorisation.decide(bare, now);
+    if (!decision.allowed) {
       const permissions = await permissionsOf(read, principal.org, principal.id);
-      const decision = await authorisation.decide({ ...bare, subject: { ...bare.subject, permissions } }, now);
-      if (!decision.allowed) {
-        const error = refusal("FORBIDDEN", decision.reason, { action: route.action ?? "" });
-        await recordRefusal(services, { principal, now, requestId }, input.id, error);
-        throw error;
-      }
+      decision = await authorisation.decide({ ...bare, subject: { ...bare.subject, permissions } }, now);
+    }
+    const { heard, revision } = decision;
+    await decisions.note({ principal, now }, [{ heard, bundles: { "gateway.authz": { revision } } }]);
+    if (!decision.allowed) {
+      const error = refusal("FORBIDDEN", decision.reason, { action: route.action ?? "" });
+      await recordRefusal(services, { principal, now, requestId }, input.id, error);
+      throw error;
     }
     await requireBegun(services, input, principal);
     await requireRouteAllowed(services, input, principal);

@@ -3,6 +3,7 @@ export { type AnyCollection, type Collection, collection } from "../../platform/
 export { isAnchor } from "./anchors.ts";
 export { type AcceptedGap, acceptAuditGap } from "./audit/accept-gap.ts";
 export { archiveDueEvents } from "./audit/archive-due.ts";
+export { type DecisionLog, openDecisionLog } from "./audit/decision-log.ts";
 export {
   type AuditEvent,
   type AuditFacts,

@@ -6,6 +6,7 @@ import type { Clock, CryptoProvider, DocumentStore, PolicyEngine, Random, Vault 
 import type { Admission } from "../../platform/admission.ts";
 import type { Authorisation } from "../../platform/authz/authorisation.ts";
 import type { Health } from "../../platform/health.ts";
+import type { DecisionLog } from "./audit/decision-log.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { Call, GatewayUnit } from "./call.ts";
 import type { GatewayMetrics } from "./metrics.ts";
@@ -42,6 +43,7 @@ export interface GroundServices {
   readonly log: Logger;
   readonly metrics: GatewayMetrics;
   readonly audit: AuditLog;
+  readonly decisions: DecisionLog;
   readonly organizationKeys: OrganizationKeys;
   readonly signatures: Signatures;
   readonly pki: Pki;

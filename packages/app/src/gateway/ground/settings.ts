@@ -1,7 +1,7 @@
 import { isOrganizationId } from "@seneschal/core/keys";
 import * as z from "zod";
 import { auditSetting } from "../../platform/audit-log/index.ts";
-import { auditSinksSetting } from "../../platform/audit-sinks/settings.ts";
+import { decisionSinksSetting } from "../../platform/audit-sinks/settings.ts";
 import { duration } from "../../platform/config/duration.ts";
 import { file } from "../../platform/config/file.ts";
 import { authSettings, rateSettings, serverSettings } from "../../platform/config/schema.ts";
@@ -28,7 +28,7 @@ export const gatewaySettings = z.strictObject({
       }),
     )
     .default([]),
-  audit_sinks: auditSinksSetting,
+  audit_sinks: decisionSinksSetting,
   audit: auditSetting,
   admin: z.strictObject({ cert_ttl: duration("90d") }).prefault({}),
   pki: z
@@ -173,6 +173,8 @@ export const gatewaySettings = z.strictObject({
   policy_engine: policyEngineSetting,
   /** Rego source in place of `policies/authz/gateway.rego`. */
   authorization_policy: z.string().min(1).optional(),
+  /** Says in `data.system.log` what of a decision its log leaves out, and which decisions. */
+  decision_log_policy: file("policy").optional(),
 });
 
 export type GatewayConfig = z.output<typeof gatewaySettings>;

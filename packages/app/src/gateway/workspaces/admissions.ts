@@ -11,9 +11,10 @@ import {
   revokeAdmission,
   type Workspace,
 } from "@seneschal/core/keys";
-import { type Call, type GatewayUnit, ownOrganization, type Reader } from "../ground/index.ts";
+import { type GatewayUnit, ownOrganization, type Reader } from "../ground/index.ts";
 import { type IdentityAdmissions, identityTypeOf, isMember, requireIdentity } from "../people/index.ts";
 import { activeAdmission, admissions, participations } from "./collections.ts";
+import type { PolicyActor } from "./policy-gate.ts";
 import type { WorkspaceServices } from "./services.ts";
 import { findVisibleWorkspace, findWorkspace } from "./workspaces/access.ts";
 
@@ -44,7 +45,7 @@ export async function requireAllowedByPolicy(
   workspace: Workspace,
   operation: "rotate" | "export",
 ): Promise<void> {
-  obey(await ask(services, unit, unit.call, workspace, operation));
+  obey(await ask(services, unit, workspace, operation));
 }
 
 /** Asks whether an identity may be admitted: the policies see it as the actor. Throws `POLICY_VIOLATION`. */
@@ -55,13 +56,20 @@ export async function requireAdmittedByPolicy(
   identity: string,
   type: string,
 ): Promise<void> {
-  const call: Call = { ...unit.call, principal: { ...unit.call.principal, id: identity, type, roles: [] } };
-  obey(await ask(services, unit, call, workspace, "admit"));
+  obey(await ask(services, unit, workspace, "admit", { id: identity, type, roles: [] }));
 }
 
-function ask(services: WorkspaceServices, unit: GatewayUnit, call: Call, workspace: Workspace, operation: string) {
+function ask(services: WorkspaceServices, unit: GatewayUnit, workspace: Workspace, operation: string, actor?: PolicyActor) {
   const { id, purpose } = workspace;
-  return services.policies.verdicts(unit, { call, operation, workspace: id, purpose, metadata: {} });
+  const { call } = unit;
+  return services.policies.verdicts(unit, {
+    call,
+    actor: actor ?? call.principal,
+    operation,
+    workspace: id,
+    purpose,
+    metadata: {},
+  });
 }
 
 function obey(verdicts: readonly PolicyVerdict[]): void {

@@ -223,7 +223,7 @@ export async function requireRouteAllowed(
     return;
   const call = { principal, now, requestId };
   const purpose = (await services.read.get(workspaces, id))?.purpose ?? "";
-  const question = { call, operation, workspace: id, purpose, metadata: {} };
+  const question = { call, actor: principal, operation, workspace: id, purpose, metadata: {} };
   const denial = (await services.policies.verdicts(services.read, question)).find(({ allowed }) => !allowed);
   if (denial === undefined) return;
   const { reason } = denial;

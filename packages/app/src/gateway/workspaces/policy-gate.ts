@@ -1,7 +1,9 @@
+import type { Principal } from "@seneschal/contract";
 import { type PolicyVerdict, timestamp } from "@seneschal/core/keys";
 import type { Json, JsonObject } from "@seneschal/kernel";
-import type { CompiledPolicy, PolicyAnswer, PolicyEngine } from "@seneschal/kernel/ports";
-import type { Call, Reader } from "../ground/index.ts";
+import type { Clock, CompiledPolicy, PolicyAnswer, PolicyEngine } from "@seneschal/kernel/ports";
+import type { Heard } from "../../platform/index.ts";
+import type { Call, DecisionLog, Reader } from "../ground/index.ts";
 import { type Policy, policies } from "./collections.ts";
 
 /** What restricts an organisation's identities in a workspace: the workspace's policies and the organisation's own, newest first. */
@@ -51,9 +53,13 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whom policies are asked about: the caller, or who is let in by it. */
+export type PolicyActor = Pick<Principal, "id" | "type" | "roles">;
+
 /** What policies are asked. */
 interface PolicyQuestion {
   readonly call: Call;
+  readonly actor: PolicyActor;
   readonly operation: string;
   readonly workspace: string;
   readonly purpose: string;
@@ -72,8 +78,8 @@ export interface PolicyGate {
 
 const CACHE = 500;
 
-/** The gate over an engine. */
-export function policyGate(engine: PolicyEngine): PolicyGate {
+/** The gate over an engine. What policies say about requests goes into the decision log, `evaluatePolicy` of a made-up one does not. */
+export function policyGate(engine: PolicyEngine, decisions: Pick<DecisionLog, "note">, clock: Clock): PolicyGate {
   const compiled = new Map<string, Promise<CompiledPolicy | undefined>>();
 
   const compile = (policy: PolicyText, owner: string): Promise<CompiledPolicy | undefined> => {
@@ -94,23 +100,23 @@ export function policyGate(engine: PolicyEngine): PolicyGate {
     return fresh;
   };
 
-  const ask: PolicyGate["ask"] = async (policy, input, { now, owner }) => {
+  const hear = async (policy: PolicyText, input: JsonObject, now: number, owner: string): Promise<Heard> => {
+    const began = clock.now();
     const program = await compile(policy, owner);
-    const path = program?.packages[0];
-    if (program === undefined || path === undefined) {
-      return { policy: policy.name, allowed: false, reason: "policy evaluation error" };
-    }
-    return verdict(policy.name, await program.evaluate(["data", ...path], input, { now, owner }));
+    const path = ["data", ...(program?.packages[0] ?? [])];
+    const failed: PolicyAnswer = { kind: "error", code: "rego_compile_error", message: "" };
+    const answer = program === undefined || path.length === 1 ? failed : await program.evaluate(path, input, { now, owner });
+    return { path, input, answer, milliseconds: clock.now() - began };
   };
 
   return {
-    ask,
-    async verdicts(read, { call, operation, workspace, purpose, metadata }) {
+    ask: async (policy, input, { now, owner }) => verdict(policy.name, (await hear(policy, input, now, owner)).answer),
+    async verdicts(read, { call, actor, operation, workspace, purpose, metadata }) {
       const { principal, now } = call;
       const applicable = await applicablePolicies(read, principal.org, workspace);
       const input: JsonObject = {
-        actor: principal.id,
-        role: principal.roles[0] ?? principal.type,
+        actor: actor.id,
+        role: actor.roles[0] ?? actor.type,
         operation,
         workspace,
         purpose,
@@ -118,7 +124,14 @@ export function policyGate(engine: PolicyEngine): PolicyGate {
         org_id: principal.org,
         time: timestamp(now),
       };
-      return Promise.all(applicable.map((policy) => ask(policy, input, { now, owner: principal.org })));
+      const asked = await Promise.all(
+        applicable.map(async (policy) => ({ policy, heard: await hear(policy, input, now, principal.org) })),
+      );
+      await decisions.note(
+        call,
+        asked.map(({ policy, heard }) => ({ heard, bundles: { [policy.id]: { revision: `${policy.version}` } } })),
+      );
+      return asked.map(({ policy, heard }) => verdict(policy.name, heard.answer));
     },
   };
 }

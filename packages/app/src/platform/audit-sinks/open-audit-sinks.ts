@@ -31,7 +31,7 @@ interface AuditSinksParts {
   /** What an event of this service says, in the words of all. */
   readonly describe: (entry: AuditEntry) => Pick<AuditMessage, "id" | "time" | "type" | "actor" | "outcome">;
   /** The decisions behind events, by the events' ids, for sinks that tell decisions. */
-  readonly decisions?: (entries: readonly AuditEntry[]) => Promise<ReadonlyMap<string, JsonObject>>;
+  readonly decisions?: (entries: readonly AuditEntry[]) => Promise<ReadonlyMap<string, readonly JsonObject[]>>;
   /** Default: the log of the store. */
   readonly source?: AuditSource;
 }
@@ -80,11 +80,8 @@ export async function openAuditSinks(parts: AuditSinksParts): Promise<AuditSinks
     return { version: 1, service, instance, seq, stream, stream_seq: streamSeq, ...describe(entry), event };
   };
   const decided = async (entries: readonly AuditEntry[]): Promise<readonly AuditMessage[]> => {
-    const known = (await decisions?.(entries)) ?? new Map<string, JsonObject>();
-    return entries.map(message).flatMap((told) => {
-      const event = known.get(told.id);
-      return event === undefined ? [] : [{ ...told, event }];
-    });
+    const known = (await decisions?.(entries)) ?? new Map<string, readonly JsonObject[]>();
+    return entries.map(message).flatMap((told) => (known.get(told.id) ?? []).map((event) => ({ ...told, event })));
   };
 
   /** Opens a sink and finds out how far it is. Writes nothing. */

@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { readText } from "@seneschal/adapters/files";
 import type { AuthoriseInput } from "@seneschal/contract";
 import { CodedError, checkArgument, checkOptions, type JsonObject } from "@seneschal/kernel";
 import { type CompiledPolicy, checkDecided, type PolicyEngine } from "@seneschal/kernel/ports";
+import type { Heard } from "../decision-log/logged-decision.ts";
 
 /** What an authorisation policy is asked; the input document of `policies/authz/*.rego`. */
 export interface AuthorisationQuestion {
@@ -22,7 +24,12 @@ export interface AuthorisationQuestion {
   readonly context: { readonly method: string; readonly path: string };
 }
 
-export type AuthorisationDecision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+export type AuthorisationDecision = ({ readonly allowed: true } | { readonly allowed: false; readonly reason: string }) & {
+  /** What `allow` of the policy was asked, and what it said. */
+  readonly heard: Heard;
+  /** SHA-256 of the policy, the first twelve hex digits. */
+  readonly revision: string;
+};
 
 /**
  * Decides who may do what, after authentication. `now` in milliseconds. What fails is a denial; a policy that was not decided, because its budget or its
@@ -67,7 +74,7 @@ export async function openAuthorisation(options: AuthorisationOptions): Promise<
     settings: "object?",
   });
   const { engine, service, source, settings } = options;
-  const compiled = async (own: string | undefined): Promise<CompiledPolicy> => {
+  const compiled = async (own: string | undefined): Promise<{ readonly program: CompiledPolicy; readonly revision: string }> => {
     const name = own === undefined ? `policies/authz/${service}.rego` : `${service}.authorization_policy`;
     const text = own ?? (await readText(fileURLToPath(new URL(`../../../policies/authz/${service}.rego`, import.meta.url))));
     const result = await engine.compile([{ name, source: text }]);
@@ -75,7 +82,7 @@ export async function openAuthorisation(options: AuthorisationOptions): Promise<
     if (!result.policy.packages.some((path) => path.join(".") === `${service}.authz`)) {
       throw new CodedError("config_invalid", `${name}: expected package ${service}.authz`);
     }
-    return result.policy;
+    return { program: result.policy, revision: createHash("sha256").update(text).digest("hex").slice(0, 12) };
   };
   let policy = await compiled(source);
   const allow = Object.freeze(["data", service, "authz", "allow"]);
@@ -90,13 +97,21 @@ export async function openAuthorisation(options: AuthorisationOptions): Promise<
     },
     async decide(question, now) {
       const input = question as unknown as JsonObject;
-      const answer = await policy.evaluate(allow, input, { now, data });
+      const { program, revision } = policy;
+      const began = performance.now();
+      const answer = await program.evaluate(allow, input, { now, data });
+      const milliseconds = Math.round(performance.now() - began);
       checkDecided(answer);
-      if (answer.kind === "defined" && answer.value === true) return { allowed: true };
-      if (answer.kind === "error") return { allowed: false, reason: `the authorisation policy failed: ${answer.code}` };
-      const why = await policy.evaluate(reason, input, { now, data });
+      const asked = { heard: { path: allow, input, answer, milliseconds }, revision };
+      if (answer.kind === "defined" && answer.value === true) return { allowed: true, ...asked };
+      if (answer.kind === "error") return { allowed: false, reason: `the authorisation policy failed: ${answer.code}`, ...asked };
+      const why = await program.evaluate(reason, input, { now, data });
       const hasReason = why.kind === "defined" && typeof why.value === "string" && why.value !== "";
-      return { allowed: false, reason: hasReason ? (why.value as string) : "the authorisation policy does not allow this" };
+      return {
+        allowed: false,
+        reason: hasReason ? (why.value as string) : "the authorisation policy does not allow this",
+        ...asked,
+      };
     },
   };
 }

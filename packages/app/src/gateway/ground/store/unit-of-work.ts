@@ -63,6 +63,8 @@ export interface Unit extends Reader {
   put<T extends object>(into: Collection<T>, id: string, doc: T): void;
   delete<T extends object>(from: Collection<T>, id: string): void;
   audit(draft: AuditDraft): void;
+  /** Documents that go along with its audit events and are no change of anything: nobody reads them in a unit. */
+  along(puts: readonly Put[]): void;
   /** Runs once, after the commit stands. */
   afterCommit(run: () => void): void;
   /** Forgets what is cached of what this unit changes: runs once the commit stands, and also when it may stand. */
@@ -120,7 +122,7 @@ async function attemptOnce<R>(
   admission: Admission | undefined,
   last: boolean,
 ): Promise<R | typeof LOST> {
-  const { unit, commit, callbacks, caches, clashes, hold } = openUnit(store, admission);
+  const { unit, commit, changes, callbacks, caches, clashes, hold } = openUnit(store, admission);
   let answer: R;
   try {
     answer = await work(unit);
@@ -132,7 +134,7 @@ async function attemptOnce<R>(
   const draft = commit();
   if (draft === undefined) return (await hold()) ? answer : LOST;
   const invalidate = (): void => {
-    if (draft.puts.length + draft.dels.length > 0) onChange();
+    if (changes()) onChange();
     for (const run of caches) run();
   };
   const outcome = await store.commit({ commitId: commitId(), ...draft }).catch((error: unknown) => {
@@ -140,7 +142,7 @@ async function attemptOnce<R>(
     throw error;
   });
   if (outcome.ok) {
-    if (draft.puts.length + draft.dels.length > 0) admission?.stands();
+    if (changes()) admission?.stands();
     invalidate();
     for (const run of callbacks) run();
     return answer;
@@ -168,6 +170,7 @@ function openUnit(shared: DocumentStore, admission: Admission | undefined) {
   const listed = new Map<string, number>();
   const pending = new Map<string, Pending>();
   const audit: AuditDraft[] = [];
+  const along: Put[] = [];
   const callbacks: (() => void)[] = [];
   const caches: (() => void)[] = [];
   const clashes = new Map<string, string>();
@@ -221,6 +224,9 @@ function openUnit(shared: DocumentStore, admission: Admission | undefined) {
     audit(draft) {
       audit.push(draft);
     },
+    along(puts) {
+      along.push(...puts);
+    },
     afterCommit(run) {
       callbacks.push(run);
     },
@@ -235,7 +241,7 @@ function openUnit(shared: DocumentStore, admission: Admission | undefined) {
     const puts = writes.filter((write) => write.doc !== undefined) as (Pending & { readonly doc: object })[];
     const dels = writes.filter((write) => write.doc === undefined);
     return {
-      puts: puts.map(({ doc, ...put }): Put => ({ doc: doc as JsonObject, ...put })),
+      puts: [...puts.map(({ doc, ...put }): Put => ({ doc: doc as JsonObject, ...put })), ...along],
       dels,
       checks: [
         ...(admission?.reads.checks() ?? []),
@@ -246,5 +252,5 @@ function openUnit(shared: DocumentStore, admission: Admission | undefined) {
     };
   };
 
-  return { unit, commit, callbacks, caches, clashes, hold };
+  return { unit, commit, changes: () => pending.size > 0, callbacks, caches, clashes, hold };
 }

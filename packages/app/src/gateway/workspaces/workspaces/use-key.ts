@@ -102,6 +102,7 @@ async function enter(
     distinct.map((metadata) =>
       services.policies.verdicts(read, {
         call,
+        actor: principal,
         operation,
         workspace: workspaceId,
         purpose: (metadata["purpose"] as string | undefined) ?? workspace.purpose,

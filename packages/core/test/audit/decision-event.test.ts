@@ -1,4 +1,4 @@
-import { type DecisionEvent, isDropped, maskDecision } from "@seneschal/governance";
+import { type DecisionEvent, isDropped, maskDecision } from "@seneschal/core/audit";
 import type { Json } from "@seneschal/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -23,6 +23,8 @@ export interface DecisionEvent {
   readonly erased?: readonly string[];
   /** Paths that were given another value. */
   readonly masked?: readonly string[];
+  /** Why everything was taken out: the code of the mask that failed, `mask_invalid` for one that is none. */
+  readonly mask_error?: { readonly code: string };
 }
 
 /** The documents that say what is not logged of a decision, and which decisions are not. */
@@ -39,12 +41,12 @@ export function isDropped(drop: PolicyAnswer): boolean {
 
 /**
  * The event without what the policy masks: `data.system.log.mask`, a set of JSON pointers below `/input` and `/result` that are taken out, or of
- * `{op: "remove" | "upsert", path, value}`. A path that is not there is passed over. A mask that fails or is none takes the whole input and result out, and so does a
- * path that is no pointer into this event (RFC 6901): below a text or a number, at no index of a list, or an empty name or `*` that no member has.
+ * `{op: "remove" | "upsert", path, value}`. A path that is not there is passed over. A mask that fails or is none takes the whole input and result out and says so (`mask_error`),
+ * and so does a path that is no pointer into this event (RFC 6901): below a text or a number, at no index of a list, or an empty name or `*` that no member has.
  *
  * @example
  * ```ts
- * import { maskDecision } from "@seneschal/governance";
+ * import { maskDecision } from "@seneschal/core/audit";
  * const asked = { decision_id: "d1", labels: {}, bundles: {}, path: "governance/decision", requested_by: "key", metrics: {} };
  * const event = { ...asked, timestamp: "2026-03-01T12:00:00.000Z", input: { user: { user_id: "ada", role: "dpo" } } };
  * console.log(maskDecision(event, { kind: "defined", value: ["/input/user/user_id"] }).input); // { user: { role: 'dpo' } }
@@ -60,13 +62,19 @@ export function maskDecision(event: DecisionEvent, mask: PolicyAnswer): Decision
   ) as Members;
   const [erased, masked]: [string[], string[]] = [[], []];
   const rules = mask.kind === "defined" ? rulesOf(mask.value) : undefined;
-  const meant = rules?.every(({ parts }) => isPlace(held, parts)) === true ? rules : EVERYTHING;
-  for (const { op, path, parts, value } of meant) {
+  const meant = rules?.every(({ parts }) => isPlace(held, parts)) === true ? rules : undefined;
+  for (const { op, path, parts, value } of meant ?? EVERYTHING) {
     if (op === "remove" ? removed(held, parts) : put(held, parts, value)) {
       (op === "remove" ? erased : masked).push(path);
     }
   }
-  return { ...rest, ...held, ...(erased.length > 0 ? { erased } : {}), ...(masked.length > 0 ? { masked } : {}) };
+  return {
+    ...rest,
+    ...held,
+    ...(erased.length > 0 ? { erased } : {}),
+    ...(masked.length > 0 ? { masked } : {}),
+    ...(meant === undefined ? { mask_error: { code: mask.kind === "error" ? mask.code : "mask_invalid" } } : {}),
+  };
 }
 
 interface MaskRule {
