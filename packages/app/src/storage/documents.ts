@@ -46,29 +46,6 @@ export interface WebhookDoc extends JsonObject {
   readonly unconfigured_since?: number;
 }
 
-/** A version that waits to be copied to one destination; it is made with the version, and goes when it was copied or cannot be. */
-export interface ReplicationDoc extends JsonObject {
-  /** The server of the destination, as the operator calls it, and the bucket there. */
-  readonly destination: string;
-  readonly into: string;
-  readonly bucket: string;
-  readonly key: string;
-  readonly version: string;
-  /** Of the version: those of one key are copied in this order. */
-  readonly ordinal: number;
-  /** Bytes. */
-  readonly size: number;
-  /** Since when it waits, milliseconds. */
-  readonly at: number;
-  /** The version is there already, under its name. */
-  readonly sent?: boolean;
-  /** Its tags or its lock changed since it was made. */
-  readonly described?: boolean;
-  /** How often it was denied there, and until when it is not sent again, milliseconds. */
-  readonly denials?: number;
-  readonly due?: number;
-}
-
 /** How far what was in a bucket before its rules is written down to be copied. */
 export interface ReplicationScanDoc extends JsonObject {
   /** Of the bucket's rules. */

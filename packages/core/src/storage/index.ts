@@ -13,6 +13,16 @@ export {
   shownReferrer,
   shownTarget,
 } from "./access-log.ts";
+export {
+  type AwaitedCopies,
+  awaitAgain,
+  awaitCopies,
+  awaitDescriptions,
+  awaitExistingVersion,
+  rulesOfExisting,
+  settleCopy,
+  type WaitingCopy,
+} from "./awaited-copies.ts";
 export { type BucketQuota, type BucketUsage, checkBucketQuota, spaceOf } from "./bucket-quota.ts";
 export {
   addUsage,

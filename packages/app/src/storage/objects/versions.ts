@@ -1,5 +1,6 @@
 import {
   addUsage,
+  awaitCopies,
   type Bucket,
   checkObject,
   checkRetentionChange,
@@ -21,7 +22,7 @@ import { indexedKey } from "../schema.ts";
 import { openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { trashPuts } from "./references.ts";
-import { descriptionPuts, replicationPuts } from "./replication-puts.ts";
+import { copyPut, descriptionPuts } from "./replication-puts.ts";
 import { type ObjectServices, writableShard } from "./services.ts";
 
 /** A version and the record that it is. */
@@ -96,9 +97,9 @@ export async function succeed(
     replica === undefined
       ? succeedVersion(bucket, { made, before, unnamed: unnamed?.doc as ObjectDoc | undefined }, now, random)
       : succeedByReplica(bucket, { made, before, known: await isKnown(services, made, replica) }, replica, now);
-  const { doc, puts: copies } =
-    replica === undefined ? replicationPuts(services, bucket, step.made, expiry) : { doc: step.made, puts: [] };
-  const puts = [...copies, ...step.gone.flatMap((gone) => trashPuts(services.context, gone.body))];
+  const { version: doc, copies } =
+    replica === undefined ? awaitCopies(bucket, step.made, now, expiry) : { version: step.made, copies: [] };
+  const puts = [...copies.map(copyPut), ...step.gone.flatMap((gone) => trashPuts(services.context, gone.body))];
   if (step.current) puts.unshift({ coll: "storage_objects", id, doc, ifVersion: version });
   const { past } = step;
   if (past !== undefined)

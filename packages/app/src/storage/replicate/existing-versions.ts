@@ -1,27 +1,22 @@
 import {
+  awaitExistingVersion,
   type Bucket,
   destinationKey,
   type ListedVersion,
   type ReplicationDestination,
-  type ReplicationRule,
-  rulesCovering,
+  rulesOfExisting,
   versionIdOf,
 } from "@seneschal/core/storage";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit } from "../context.ts";
-import type { ObjectDoc, ReplicationScanDoc } from "../documents.ts";
+import type { ReplicationScanDoc } from "../documents.ts";
 import { listVersions } from "../objects/list-keys.ts";
-import { replicationPut } from "../objects/replication-puts.ts";
+import { copyPut } from "../objects/replication-puts.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
 
 const pageSize = 500;
-
-/** The rules of a bucket that are also about what was there before them. */
-function rulesOfExisting({ replication }: Pick<Bucket, "replication">): readonly ReplicationRule[] {
-  return replication?.rules.filter(({ enabled, existing }) => enabled && existing === true) ?? [];
-}
 
 /**
  * Whether what was in a bucket before its rules is written down to be copied to a destination. Until then nothing is copied there: servers
@@ -33,7 +28,7 @@ export async function existingAwaited(
   destination: ReplicationDestination,
 ): Promise<boolean> {
   const own = destinationKey(destination);
-  if (!rulesOfExisting(bucket).some((rule) => destinationKey(rule.destination) === own)) return true;
+  if (!rulesOfExisting(bucket.replication).some((rule) => destinationKey(rule.destination) === own)) return true;
   const scan = (await store.get("storage_replication_scans", bucket.name))?.doc as ReplicationScanDoc | undefined;
   return scan?.configuration === bucket.replication?.configuration && scan?.done === true;
 }
@@ -43,7 +38,7 @@ export async function awaitExisting(services: ObjectServices, signal: AbortSigna
   const { store } = services.context;
   for await (const { doc } of everyDocument(store, "storage_buckets", "replicated")) {
     const bucket = doc as Bucket;
-    if (rulesOfExisting(bucket).length > 0 && !bucket.deleting) await awaitBucket(services, bucket, signal);
+    if (rulesOfExisting(bucket.replication).length > 0 && !bucket.deleting) await awaitBucket(services, bucket, signal);
   }
 }
 
@@ -81,18 +76,9 @@ async function awaitVersion(services: ObjectServices, bucket: Bucket, listed: Li
   for (let attempt = 0; attempt < 50; attempt++) {
     const found = await findVersion(services, target);
     if (found === undefined) return;
-    const { doc } = found;
-    const stateAt = (destination: ReplicationDestination) => doc.replication?.[destinationKey(destination)];
-    const due = rulesCovering(rulesOfExisting(bucket), doc).filter(({ destination }) =>
-      [undefined, "FAILED", "UNDESCRIBED"].includes(stateAt(destination)),
-    );
-    if (due.length === 0) return;
-    const states = Object.fromEntries(due.map(({ destination }) => [destinationKey(destination), "PENDING" as const]));
-    const pending: ObjectDoc = { ...doc, replication: { ...doc.replication, ...states } };
-    const put = { coll: found.coll, id: found.id, doc: pending, ifVersion: found.version };
-    const waiting = due.map(({ destination }) =>
-      replicationPut(context, pending, destination, stateAt(destination) === "UNDESCRIBED"),
-    );
-    if ((await commit(context.store, { puts: [put, ...waiting] })).ok) return;
+    const { version, copies } = awaitExistingVersion(bucket, found.doc, context.clock.now());
+    if (copies.length === 0) return;
+    const put = { coll: found.coll, id: found.id, doc: version, ifVersion: found.version };
+    if ((await commit(context.store, { puts: [put, ...copies.map(copyPut)] })).ok) return;
   }
 }

@@ -336,20 +336,15 @@ function outcomeOf(error: unknown): "withheld" | "unreached" | undefined {
 async function settle(
   services: ObjectServices,
   { id, version, doc }: Stored,
-  state: ReplicationState | undefined,
+  state: Exclude<ReplicationState, "PENDING"> | undefined,
 ): Promise<void> {
   const { store } = services.context;
   const entry = doc as ReplicationDoc;
-  const name = destinationKey({ name: entry.destination, bucket: entry.into });
   const dels = [{ coll: "storage_replications", id, ifVersion: version }];
   for (let attempt = 0; attempt < 50; attempt++) {
     const found = await findVersion(services, entry);
-    const { [name]: _, ...others } = found?.doc.replication ?? {};
-    const replication = state === undefined ? others : { ...others, [name]: state };
-    const puts =
-      found?.doc.replication === undefined
-        ? []
-        : [{ coll: found.coll, id: found.id, doc: { ...found.doc, replication }, ifVersion: found.version }];
+    const doc = found && settleCopy(found.doc, { name: entry.destination, bucket: entry.into }, state);
+    const puts = found === undefined || doc === found.doc ? [] : [{ ...found, doc: doc as ObjectDoc, ifVersion: found.version }];
     const result = await commit(store, { puts, dels });
     // Another node was there.
     if (result.ok || result.failed.some(({ coll }) => coll === "storage_replications")) return;

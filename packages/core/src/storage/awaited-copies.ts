@@ -1,0 +1,155 @@
+import { checkArgument, type JsonObject } from "@seneschal/kernel";
+import { type Bucket, type ObjectVersion, versionIdOf } from "./objects/records.ts";
+import { ordinalOf } from "./objects/versions.ts";
+import {
+  destinationKey,
+  type Replication,
+  type ReplicationDestination,
+  type ReplicationRule,
+  type ReplicationState,
+  rulesCovering,
+} from "./replication.ts";
+
+/** A version that waits to be copied to one destination; it is made with the version, and goes when it was copied or cannot be. */
+export interface WaitingCopy extends JsonObject {
+  /** The server of the destination, as the operator calls it, and the bucket there. */
+  readonly destination: string;
+  readonly into: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly version: string;
+  /** Of the version: those of one key are copied in this order. */
+  readonly ordinal: number;
+  /** Bytes. */
+  readonly size: number;
+  /** Since when it waits, milliseconds. */
+  readonly at: number;
+  /** The version is there already, under its name. */
+  readonly sent?: boolean;
+  /** Its tags or its lock changed since it was made. */
+  readonly described?: boolean;
+  /** How often it was denied there, and until when it is not sent again, milliseconds. */
+  readonly denials?: number;
+  readonly due?: number;
+}
+
+/** A version with what it says of its copies, and what is to be written down of those that it waits for. */
+export interface AwaitedCopies<V extends ObjectVersion = ObjectVersion> {
+  readonly version: V;
+  readonly copies: readonly WaitingCopy[];
+}
+
+/** That a version waits to be copied to one destination; `there`: it is, and only what is said of it waits. */
+function waiting(version: ObjectVersion, { name, bucket: into }: ReplicationDestination, now: number, there = false): WaitingCopy {
+  const { bucket, key, size } = version;
+  return {
+    destination: name,
+    into,
+    bucket,
+    key,
+    version: versionIdOf(version),
+    ordinal: ordinalOf(version),
+    size,
+    at: now,
+    ...(there && { sent: true, described: true }),
+  };
+}
+
+function pending<V extends ObjectVersion>(version: V, destinations: readonly ReplicationDestination[]): V {
+  if (destinations.length === 0) return version;
+  const states = Object.fromEntries(destinations.map((destination) => [destinationKey(destination), "PENDING" as const]));
+  return { ...version, replication: { ...version.replication, ...states } };
+}
+
+const stateAt = ({ replication }: ObjectVersion, destination: ReplicationDestination): ReplicationState | undefined =>
+  replication?.[destinationKey(destination)];
+
+/**
+ * A new version with what it waits for: both are there, or the version is not. Buckets without versions copy none, and what a lifecycle does
+ * (`expiry`) is copied nowhere: each bucket has its own.
+ *
+ * @example
+ * ```ts
+ * import { awaitCopies } from "@seneschal/core/storage";
+ * const destination = { name: "west", bucket: "photos" };
+ * const rule = { id: "a", enabled: true, form: "filter", filter: {}, priority: 1, destination, deleteMarkers: false } as const;
+ * const made = { bucket: "docs", key: "a", tenant: "acme", size: 1, etag: "e", content_type: "", headers: {}, meta: {}, modified_at: 1 };
+ * console.log(awaitCopies({ versioning: "Enabled", replication: { rules: [rule] } }, made, 2).version.replication); // { 'west/photos': 'PENDING' }
+ * ```
+ */
+export function awaitCopies<V extends ObjectVersion>(
+  bucket: Pick<Bucket, "replication" | "versioning">,
+  version: V,
+  now: number,
+  expiry = false,
+): AwaitedCopies<V> {
+  checkArgument("bucket", bucket, "object");
+  checkArgument("version", version, "object");
+  checkArgument("now", now, "number");
+  checkArgument("expiry", expiry, "boolean");
+  if (bucket.replication === undefined || bucket.versioning !== "Enabled" || expiry) return { version, copies: [] };
+  const destinations = rulesCovering(bucket.replication.rules, version).map(({ destination }) => destination);
+  return { version: pending(version, destinations), copies: destinations.map((to) => waiting(version, to, now)) };
+}
+
+/**
+ * A version whose tags or lock changed, and the copies that are to change too. A version that was refused stays so; one to where no rule copies
+ * any more stays what it was.
+ */
+export function awaitDescriptions<V extends ObjectVersion>(
+  bucket: Pick<Bucket, "replication">,
+  version: V,
+  now: number,
+): AwaitedCopies<V> {
+  checkArgument("bucket", bucket, "object");
+  checkArgument("version", version, "object");
+  checkArgument("now", now, "number");
+  const rules = version.delete_marker === true ? [] : (bucket.replication?.rules ?? []);
+  const due = rules.filter(
+    ({ enabled, destination }) => enabled && ![undefined, "FAILED"].includes(stateAt(version, destination)),
+  );
+  const destinations = [...new Map(due.map(({ destination }) => [destinationKey(destination), destination])).values()];
+  return { version: pending(version, destinations), copies: destinations.map((to) => waiting(version, to, now, true)) };
+}
+
+/** The rules of a bucket that are also about what was there before them. */
+export function rulesOfExisting(replication: Replication | undefined): readonly ReplicationRule[] {
+  return replication?.rules.filter(({ enabled, existing }) => enabled && existing === true) ?? [];
+}
+
+/** A version that was there before rules that are about that too, where it never waited or was refused. Of one whose copy is there what is said of it waits. */
+export function awaitExistingVersion<V extends ObjectVersion>(
+  bucket: Pick<Bucket, "replication">,
+  version: V,
+  now: number,
+): AwaitedCopies<V> {
+  checkArgument("bucket", bucket, "object");
+  checkArgument("version", version, "object");
+  checkArgument("now", now, "number");
+  const destinations = rulesCovering(rulesOfExisting(bucket.replication), version)
+    .map(({ destination }) => destination)
+    .filter((to) => [undefined, "FAILED", "UNDESCRIBED"].includes(stateAt(version, to)));
+  const copies = destinations.map((to) => waiting(version, to, now, stateAt(version, to) === "UNDESCRIBED"));
+  return { version: pending(version, destinations), copies };
+}
+
+/** What a version waits for that says that it does, and of which nothing is written down any more, such as after a restore: whatever of it was copied already. */
+export function awaitAgain(bucket: Pick<Bucket, "replication">, version: ObjectVersion, now: number): readonly WaitingCopy[] {
+  checkArgument("bucket", bucket, "object");
+  checkArgument("version", version, "object");
+  checkArgument("now", now, "number");
+  const rules = bucket.replication?.rules.filter(({ destination }) => stateAt(version, destination) === "PENDING") ?? [];
+  return rules.map(({ destination }) => ({ ...waiting(version, destination, now), described: true }));
+}
+
+/** A version that waits for a destination no more; `state` absent: it is not to be copied there any more. One that says nothing of copies is left so. */
+export function settleCopy<V extends ObjectVersion>(
+  version: V,
+  destination: ReplicationDestination,
+  state: Exclude<ReplicationState, "PENDING"> | undefined,
+): V {
+  checkArgument("version", version, "object");
+  if (version.replication === undefined) return version;
+  const { [destinationKey(destination)]: _, ...others } = version.replication;
+  return { ...version, replication: state === undefined ? others : { ...others, [destinationKey(destination)]: state } };
+}
