@@ -4,4 +4,13 @@ export { clusterCommands, clusterStates, joinOf, maintenanceRequests, nodeViews,
 export { fileCallers, fileSettings, knownFiles } from "./files.ts";
 export { jobEvents } from "./jobs.ts";
 export { emergencyInputs, offeredCheckpoints, ownerStates, people, workspaceInputs } from "./keys.ts";
-export { deletions, lifecycleRules, objectKeys, objectVersions, placedVersions, uploadParts, versionings } from "./objects.ts";
+export {
+  deletions,
+  lifecycleRules,
+  objectKeys,
+  objectVersions,
+  placedVersions,
+  replicationRules,
+  uploadParts,
+  versionings,
+} from "./objects.ts";

@@ -4,6 +4,7 @@ import type {
   LifecycleRule,
   ObjectVersion,
   PlacedVersion,
+  ReplicationRule,
   Retention,
   UploadPart,
   Versioning,
@@ -113,3 +114,25 @@ export const uploadParts: fc.Arbitrary<UploadPart> = fc.record({
   etag: fc.constantFrom("0", "7", "f").map((digit) => digit.repeat(32)),
   modified_at: fc.nat(9),
 });
+
+/** Rules of a bucket that copy to one of three destinations; some are off, some also about what was there before them. */
+export const replicationRules: fc.Arbitrary<readonly ReplicationRule[]> = fc.array(
+  fc.record(
+    {
+      id: fc.constant("rule"),
+      enabled: fc.boolean(),
+      form: fc.constant("filter" as const),
+      filter: fc.record({ prefix: fc.constantFrom("", "a", "b") }),
+      priority: fc.nat(9),
+      destination: fc.constantFrom(
+        { name: "west", bucket: "one" },
+        { name: "west", bucket: "two" },
+        { name: "north", bucket: "one" },
+      ),
+      deleteMarkers: fc.boolean(),
+      existing: fc.boolean(),
+    },
+    { requiredKeys: ["id", "enabled", "form", "filter", "priority", "destination", "deleteMarkers"] },
+  ),
+  { maxLength: 5 },
+);

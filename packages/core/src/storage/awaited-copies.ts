@@ -40,7 +40,12 @@ export interface AwaitedCopies<V extends ObjectVersion = ObjectVersion> {
 }
 
 /** That a version waits to be copied to one destination; `there`: it is, and only what is said of it waits. */
-function waiting(version: ObjectVersion, { name, bucket: into }: ReplicationDestination, now: number, there = false): WaitingCopy {
+function waiting(
+  version: ObjectVersion,
+  { name, bucket: into }: ReplicationDestination,
+  now: number,
+  there = false,
+): WaitingCopy {
   const { bucket, key, size } = version;
   return {
     destination: name,

@@ -108,6 +108,7 @@ export {
   keptAfter,
   type SetTime,
   toFileTime,
+  touched,
 } from "./files/attributes.ts";
 export {
   asFileFailure,
@@ -167,6 +168,7 @@ export {
 } from "./files/permissions.ts";
 export { addRange, type ByteRange, cutRanges } from "./files/ranges.ts";
 export type { NfsServer, NfsServerOptions, ServeNfs } from "./files/serve-nfs.ts";
+export { directoryObject, directoryType, kindOfObject, type Move, moveDirectory, symlinkType } from "./files/tree.ts";
 export { diskRoom } from "./grpc/disk-room.ts";
 export type {
   GrpcCall,
@@ -262,6 +264,7 @@ export {
   type DeletionStep,
   judgeDeletion,
   lockedByDefault,
+  madeOf,
   ordinalOf,
   ordinalOfId,
   replicaOrdinal,

@@ -8,19 +8,24 @@ import {
   checkReplaced,
   checkSameExport,
   childKey,
+  directoryObject,
   type FileUser,
   fileError,
   keysWithin,
+  type Move,
+  madeOf,
   maxRenamedKeys,
   mentionsOf,
+  moveDirectory,
   movedKey,
   parentKey,
   shardAt,
   shardPoint,
   storageError,
+  touched,
 } from "@seneschal/core/storage";
 import type { Put, RangeCheck, Stored } from "@seneschal/kernel/ports";
-import type { ObjectDoc } from "../documents.ts";
+import type { FileDoc, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects, type ObjectsDraft } from "../objects/commit-objects.ts";
@@ -32,7 +37,7 @@ import { type ObjectServices, writableShard } from "../objects/services.ts";
 import { putDeleteMarker, type Succession } from "../objects/versions.ts";
 import { indexedKey, indexedKeyBytes } from "../schema.ts";
 import { type FileRecord, fileIdOf, newRecord, recordOfFile } from "./file-records.ts";
-import { attributesOf, directoryType, type FileNode, type FileTree } from "./file-tree.ts";
+import { attributesOf, type FileNode, type FileTree } from "./file-tree.ts";
 import type { ContentReader } from "./read-content.ts";
 import { storeNew } from "./store-content.ts";
 
@@ -64,9 +69,6 @@ type Kept = Pick<Succession, "puts" | "dels" | "objects">;
 
 const keyOf = ({ doc }: Pick<Stored, "doc">): string => doc["key"] as string;
 
-/** The MD5 digest of nothing. */
-const emptyEtag = "d41d8cd98f00b204e9800998ecf8427e";
-
 export function createTreeChanges(services: ObjectServices, tree: FileTree, content: ContentReader): TreeChanges {
   const { context, cluster } = services;
   const { store, clock } = context;
@@ -75,32 +77,16 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
   const touch = async ({ record }: FileNode): Promise<Put> => {
     const now = await recordOfFile(context, fileIdOf(record.doc));
     if (now?.doc.key !== record.doc.key) throw fileError("ESTALE", "the directory is not there any more");
-    const doc = { ...now.doc, changed_at: Math.max(clock.now(), now.doc.changed_at + 1) };
-    return { coll: "storage_files", id: now.id, doc, ifVersion: now.version };
+    return { coll: "storage_files", id: now.id, doc: touched(now.doc, clock.now()), ifVersion: now.version };
   };
-  /**
-   * The object of a directory, so that it stays when the last of its entries goes; the root needs none. It is part of the commit that takes
-   * the entry away: in a bucket that is full it takes the place of what went.
-   */
+  /** The object of a directory that an entry is taken from, where it has none. */
   const keep = async ({ record }: FileNode, bucket: Bucket): Promise<Kept> => {
     const { key } = record.doc;
     const found = key === "" ? undefined : await store.get("storage_objects", objectId(bucket.name, key));
-    if (key === "" || (found !== undefined && found.doc["delete_marker"] !== true)) return { puts: [], dels: [], objects: 0 };
+    const made = directoryObject(bucket, key, found?.doc as ObjectDoc | undefined, clock.now());
+    if (made === undefined) return { puts: [], dels: [], objects: 0 };
     await writableShard(services, bucket.name, key);
-    const { encryption } = bucket;
-    return makeCurrent(services, bucket, found, {
-      tenant: bucket.tenant,
-      bucket: bucket.name,
-      key,
-      content_type: directoryType,
-      headers: {},
-      meta: {},
-      size: 0,
-      etag: emptyEtag,
-      modified_at: clock.now(),
-      body: { kind: "chunks", chunks: [] },
-      ...(encryption && { encryption }),
-    });
+    return makeCurrent(services, bucket, found, { ...made, body: { kind: "chunks", chunks: [] } });
   };
   /** The same of the directory that something leaves for another; within one nothing is left. */
   const keepLeft = async ([directory, other]: readonly FileNode[], bucket: Bucket): Promise<Kept> =>
@@ -180,11 +166,11 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       size = doc.size;
       const versioned = owner.bucket.versioning !== undefined;
       const shared = versioned ? await shareBody(doc) : { body: doc.body, puts: [] };
-      const { version_id: _, ordinal: __, retention: ___, legal_hold: ____, ...rest } = doc;
-      const next = await makeCurrent(services, owner.bucket, replaced, { ...rest, key, body: shared.body }, "ObjectCreated:Copy");
+      const copy = { ...madeOf(doc), key, body: shared.body };
+      const next = await makeCurrent(services, owner.bucket, replaced, copy, "ObjectCreated:Copy");
       const left = versioned ? await putDeleteMarker(services, owner, object, record.doc.key) : undefined;
-      const moved = { ...own.doc, key, changed_at: Math.max(clock.now(), (own.doc["changed_at"] as number) + 1) };
-      const touched = await Promise.all(directories.map(touch));
+      const moved = touched({ ...(own.doc as FileDoc), key }, clock.now());
+      const touches = await Promise.all(directories.map(touch));
       const stays = await keepLeft(directories, owner.bucket);
       kept = stays.objects;
       return {
@@ -201,7 +187,7 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
             left?.doc ?? doc,
           ),
           { coll: "storage_files", id: objectId(bucket, key), doc: moved, ifVersion: other?.version ?? 0 },
-          ...touched,
+          ...touches,
         ],
         dels: [
           ...next.dels,
@@ -242,58 +228,46 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
     await settle(async () => {
       const owner = await openBucket(services, tenant, bucket);
       const { inside, range } = await below(bucket, old, owner.bucket.versioning !== undefined);
-      const into = (name: string): string => movedKey(name, old, key);
       const keys = inside.map(keyOf);
-      await checkShards(bucket, [old, key, ...keys.flatMap((name) => [name, into(name)])]);
+      await checkShards(bucket, [old, key, ...keys.flatMap((name) => [name, movedKey(name, old, key)])]);
       const [condition, emptied] =
         target === undefined ? [] : [await empty(bucket, key), await store.get("storage_objects", objectId(bucket, key))];
-      const known = keysWithin(old, keys);
-      const [records, others] = await Promise.all([
-        store.getMany(
-          "storage_files",
-          known.map((name) => objectId(bucket, name)),
-        ),
-        store.getMany(
-          "storage_files",
-          known.map((name) => objectId(bucket, into(name))),
-        ),
-      ]);
-      const changed_at = clock.now();
-      const moves = inside.map(({ id, version, doc }) => {
-        const to = into(doc["key"] as string);
-        const replaced = to === key ? emptied?.version : undefined;
-        return {
-          put: { coll: "storage_objects", id: objectId(bucket, to), doc: { ...doc, key: to }, ifVersion: replaced ?? 0 },
-          del: { coll: "storage_objects", id, ifVersion: version },
-        };
+      const ids = keysWithin(old, keys).map((name) => objectId(bucket, name));
+      const records = (await store.getMany("storage_files", ids)).filter((one) => one !== undefined);
+      const moves = moveDirectory(
+        old,
+        key,
+        inside.map(({ doc }) => doc as ObjectDoc),
+        records.map(({ doc }) => doc as FileDoc),
+        clock.now(),
+      );
+      const newId = ({ to }: Move<{ readonly key: string }>) => objectId(bucket, to.key);
+      const others = await store.getMany("storage_files", moves.records.map(newId));
+      const objectPuts = moves.objects.map((move): Put => {
+        const ifVersion = move.to.key === key ? (emptied?.version ?? 0) : 0;
+        return { coll: "storage_objects", id: newId(move), doc: move.to, ifVersion };
       });
-      const files = known.flatMap((name, i) => {
-        const own = records[i];
-        if (own === undefined) return [];
-        const other = others[i]?.version ?? 0;
-        const doc = { ...own.doc, key: into(name), ...(name === old && { changed_at }) };
-        return [
-          {
-            put: { coll: "storage_files", id: objectId(bucket, into(name)), doc, ifVersion: other },
-            del: { coll: "storage_files", id: own.id, ifVersion: own.version },
-          },
-        ];
+      const recordPuts = moves.records.map((move, i): Put => {
+        return { coll: "storage_files", id: newId(move), doc: move.to, ifVersion: others[i]?.version ?? 0 };
       });
-      const notices = inside.flatMap(({ doc }) => [
-        ...noticePuts(services, owner.bucket, "ObjectCreated:Copy", { ...doc, key: into(doc["key"] as string) } as ObjectDoc),
-        ...noticePuts(services, owner.bucket, "ObjectRemoved:Delete", doc as ObjectDoc),
+      const del =
+        (coll: string) =>
+        ({ id, version }: Stored) => ({ coll, id, ifVersion: version });
+      const replacedMarker = emptied !== undefined && !objectPuts.some(({ id }) => id === emptied.id);
+      const notices = moves.objects.flatMap(({ from: was, to }) => [
+        ...noticePuts(services, owner.bucket, "ObjectCreated:Copy", to),
+        ...noticePuts(services, owner.bucket, "ObjectRemoved:Delete", was),
       ]);
-      const replacedMarker = emptied !== undefined && !moves.some(({ put }) => put.id === emptied.id);
-      const touched = await Promise.all(directories.map(touch));
+      const touches = await Promise.all(directories.map(touch));
       const stays = await keepLeft(directories, owner.bucket);
       kept = stays.objects;
       return {
         of: owner.bucket,
-        puts: [...[...moves, ...files].map(({ put }): Put => put), ...stays.puts, ...touched, ...notices],
+        puts: [...objectPuts, ...recordPuts, ...stays.puts, ...touches, ...notices],
         dels: [
           ...stays.dels,
-          ...[...moves, ...files].map(({ del }) => del),
-          ...(replacedMarker ? [{ coll: "storage_objects", id: emptied.id, ifVersion: emptied.version }] : []),
+          ...[...inside, ...(replacedMarker ? [emptied] : [])].map(del("storage_objects")),
+          ...records.map(del("storage_files")),
         ],
         checks: [{ coll: "storage_buckets", id: bucket, version: owner.version }],
         ranges: [range, ...(condition === undefined ? [] : [condition])],
@@ -346,8 +320,8 @@ export function createTreeChanges(services: ObjectServices, tree: FileTree, cont
       const also = async (of: Bucket): Promise<Also> => {
         const { puts, dels, objects } = await keep(directory, of);
         kept = objects;
-        const [ranges, touched] = [[await empty(bucket, key)], await touch(directory)];
-        return { ranges, puts: [...puts, touched], dels: [...dels, gone(node.record)] };
+        const ranges = [await empty(bucket, key)];
+        return { ranges, puts: [...puts, await touch(directory)], dels: [...dels, gone(node.record)] };
       };
       const { deleted } = await deleteObject(services, tenant, bucket, key, { also });
       if (!deleted) throw fileError("ENOENT", "there is nothing of that name");

@@ -12,6 +12,7 @@ import {
   handleShard,
   inListingOrder,
   type KnownFile,
+  kindOfObject,
   parentKey,
   shardAt,
   shardPoint,
@@ -24,11 +25,6 @@ import type { ObjectServices } from "../objects/services.ts";
 import type { Export } from "./exports.ts";
 import { ensureRecords, type FileRecord, fileIdOf, recordOfFile } from "./file-records.ts";
 import { isDirectory, listChildren } from "./list-children.ts";
-
-/** The media type of an object that is a symbolic link; its bytes are the target. */
-export const symlinkType = "inode/symlink";
-/** The media type of the object of a directory, whose key ends with `/`. */
-export const directoryType = "application/x-directory";
 
 /** A file that is there: its record, and its object where it has one. */
 export interface FileNode {
@@ -86,20 +82,18 @@ export function createFileTree(services: ObjectServices): FileTree {
 
   const objectOf = async (bucket: string, key: string): Promise<FileNode["object"]> => {
     const found = await store.get("storage_objects", objectId(bucket, key));
-    if (found === undefined || found.doc["delete_marker"] === true) return undefined;
-    return { doc: found.doc as ObjectDoc, version: found.version };
+    const doc = found?.doc as ObjectDoc | undefined;
+    return doc && kindOfObject(doc) && { doc, version: found?.version ?? 0 };
   };
   const there = async ({ bucket, tenant }: Export): Promise<void> => {
     await openBucket(services, tenant, bucket).catch(() => {
       throw fileError("ESTALE", "the bucket of the export is not there");
     });
   };
-  const fileNode = (from: Export, record: FileRecord, object: NonNullable<FileNode["object"]>): FileNode => ({
-    from,
-    record,
-    object,
-    kind: object.doc.content_type === symlinkType ? "symlink" : "file",
-  });
+  const fileNode = (from: Export, record: FileRecord, object: FileNode["object"]): FileNode | undefined => {
+    const kind = object && kindOfObject(object.doc);
+    return kind && { from, record, object, kind };
+  };
 
   const root = async (from: Export): Promise<FileNode> => {
     await there(from);
@@ -115,7 +109,7 @@ export function createFileTree(services: ObjectServices): FileTree {
     if (!below && object === undefined) return undefined;
     const [own] = (await ensureRecords(context, bucket, [below ? asDirectory : asFile])) as readonly [FileRecord];
     if (below) return { from, record: own, kind: "directory" };
-    return object && fileNode(from, own, object);
+    return fileNode(from, own, object);
   };
 
   return {
@@ -136,10 +130,10 @@ export function createFileTree(services: ObjectServices): FileTree {
         if (key === "") await there(from);
         if (key === "" || (key.endsWith("/") && (await isDirectory(context, from.bucket, key))))
           return { from, record, kind: "directory" };
-        const object = key.endsWith("/") ? undefined : await objectOf(from.bucket, key);
-        if (object === undefined) continue;
+        const found = key.endsWith("/") ? undefined : fileNode(from, record, await objectOf(from.bucket, key));
+        if (found === undefined) continue;
         checkHandleShard(handle, cluster.state.shards);
-        return fileNode(from, record, object);
+        return found;
       }
     },
     async fileOf(fileId) {
@@ -194,9 +188,8 @@ export function createFileTree(services: ObjectServices): FileTree {
       ]);
       return records.map((record, i): FileNode | undefined => {
         if (record.doc.key.endsWith("/")) return { from, record, kind: "directory" };
-        const found = objects[i];
-        if (found === undefined || found.doc["delete_marker"] === true) return undefined;
-        return fileNode(from, record, { doc: found.doc as ObjectDoc, version: found.version });
+        const { doc, version } = objects[i] ?? {};
+        return version === undefined ? undefined : fileNode(from, record, { doc: doc as ObjectDoc, version });
       });
     },
   };

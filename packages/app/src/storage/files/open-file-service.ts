@@ -8,6 +8,7 @@ import {
   checkTaken,
   checkTransfer,
   decodeHandle,
+  directoryType,
   type FileAttributes,
   type FileCaller,
   type FileChange,
@@ -25,6 +26,7 @@ import {
   ownEntries,
   spaceOf,
   storageError,
+  symlinkType,
 } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Authorisation, Background } from "../../platform/index.ts";
@@ -37,15 +39,7 @@ import type { ObjectServices } from "../objects/services.ts";
 import { createTreeChanges } from "./change-tree.ts";
 import { type Export, openExports, userOf } from "./exports.ts";
 import { fileIdOf, recordOfFile } from "./file-records.ts";
-import {
-  attributesOf,
-  createFileTree,
-  directoryType,
-  type FileNode,
-  knownFile,
-  symlinkType,
-  type TreeEntry,
-} from "./file-tree.ts";
+import { attributesOf, createFileTree, type FileNode, knownFile, type TreeEntry } from "./file-tree.ts";
 import { createContentReader } from "./read-content.ts";
 import type { NfsConfig } from "./settings.ts";
 import { storeChanged } from "./store-content.ts";

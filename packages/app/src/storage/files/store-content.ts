@@ -5,6 +5,7 @@ import {
   checkResize,
   fileError,
   keepChunks,
+  madeOf,
   mentionsOf,
   storageError,
 } from "@seneschal/core/storage";
@@ -91,10 +92,9 @@ export async function storeChanged(
   const kept = Math.min(base.size, size);
   const shard = await writableShard(services, bucket, key);
   const made = (etag: string, body: ObjectDoc["body"]): ObjectDoc => {
-    const { version_id: _, ordinal: __, superseded_at: ___, retention: ____, legal_hold: _____, ...rest } = base;
     // Checksums were those of other bytes.
     const headers = Object.fromEntries(Object.entries(base.headers).filter(([name]) => !name.startsWith("x-amz-checksum-")));
-    return { ...rest, headers, size, etag, body, modified_at: changes.modifiedAt };
+    return { ...madeOf(base), headers, size, etag, body, modified_at: changes.modifiedAt };
   };
   const unchanged = (puts: readonly Put[]): void => {
     if (puts.find((put) => put.coll === "storage_objects" && put.id === id)?.ifVersion !== version)

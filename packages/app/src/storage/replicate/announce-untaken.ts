@@ -1,5 +1,5 @@
+import type { WaitingCopy } from "@seneschal/core/storage";
 import type { StorageContext } from "../context.ts";
-import type { ReplicationDoc } from "../documents.ts";
 
 /** How often operators hear of the versions of one bucket that one destination does not take, milliseconds. */
 const everyMs = 60_000;
@@ -18,7 +18,7 @@ interface Untaken {
 
 /** Tells operators of versions that have failed: at once, and then those of one bucket and destination together. */
 export interface UntakenVersions {
-  add(entry: ReplicationDoc, what: keyof typeof messages, error: Error): void;
+  add(entry: WaitingCopy, what: keyof typeof messages, error: Error): void;
   /** Emits the events that are due. */
   tell(): void;
 }

@@ -1,5 +1,5 @@
+import type { WaitingCopy } from "@seneschal/core/storage";
 import type { StorageContext } from "../context.ts";
-import type { ReplicationDoc } from "../documents.ts";
 import { pageOf, replicationQueues } from "./replication-queues.ts";
 
 /** Of so many that wait longest in a queue the bytes are summed: of more there are at least as many. */
@@ -16,7 +16,7 @@ export function forgetReplication(metrics: StorageContext["metrics"]): void {
 export async function measureReplication({ store, clock, metrics }: StorageContext): Promise<void> {
   const queues = [];
   for await (const queue of replicationQueues(store)) {
-    const head = (await pageOf(store, queue, summed)).items.map(({ doc }) => doc as ReplicationDoc);
+    const head = (await pageOf(store, queue, summed)).items.map(({ doc }) => doc as WaitingCopy);
     const { destination, bucket, into } = queue;
     const versions =
       head.length < summed ? head.length : await store.count("storage_replications", "by_queue", [destination, bucket, into]);

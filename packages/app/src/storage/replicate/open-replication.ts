@@ -9,13 +9,14 @@ import {
   type ReplicationState,
   replicationOutcomes,
   roomAfter,
+  settleCopy,
   storageError,
+  type WaitingCopy,
   waitsForRoom,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import { type Background, type FollowerTurn, followStore } from "../../platform/index.ts";
 import { commit } from "../context.ts";
-import type { ReplicationDoc } from "../documents.ts";
 import { type DestinationAccess, type ObjectServices, replicationTo } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
 import { announceUntaken } from "./announce-untaken.ts";
@@ -164,7 +165,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
 
   /** Copies one version; tells why what is behind it is not copied now: nothing of the queue, or (a time) of its key until then. */
   const copyOne = async (waiting: Stored, { wanted, locks }: OpenQueue): Promise<Stopped | number | undefined> => {
-    const entry = waiting.doc as ReplicationDoc;
+    const entry = waiting.doc as WaitingCopy;
     const doc = (await findVersion(services, entry))?.doc;
     if (!wanted || doc === undefined) {
       await settle(services, waiting, undefined);
@@ -183,7 +184,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
       if (after.waits === "queue") return { outcome: outcome === "unreached" ? "unreached" : "withheld", error };
       if (after.waits === "size") return noRoom(entry, error);
       const due = clock.now() + after.waitsMs;
-      const again: ReplicationDoc = { ...entry, ...(there && { sent: true }), denials: denials + 1, due };
+      const again: WaitingCopy = { ...entry, ...(there && { sent: true }), denials: denials + 1, due };
       // Where it was described otherwise meanwhile it is sent again at once.
       await commit(store, { puts: [{ coll: "storage_replications", id: waiting.id, doc: again, ifVersion: waiting.version }] });
       return due;
@@ -196,7 +197,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
   };
 
   /** A bucket has no room for a version; tells until when it waits. */
-  const noRoom = (entry: ReplicationDoc, error: Error): number => {
+  const noRoom = (entry: WaitingCopy, error: Error): number => {
     const known = rooms.get(keyOf(entry));
     const room = roomAfter(known, entry.size, clock.now());
     rooms.set(keyOf(entry), room);
@@ -217,7 +218,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
       pass.held.add(key);
       pass.due = Math.min(pass.due ?? due, due);
     };
-    const lanes = lanesOf(items.map((waiting) => ({ ...(waiting.doc as ReplicationDoc), waiting }))).filter(([first]) => {
+    const lanes = lanesOf(items.map((waiting) => ({ ...(waiting.doc as WaitingCopy), waiting }))).filter(([first]) => {
       if (first?.due !== undefined && first.due > clock.now()) hold(first.key, first.due);
       return first !== undefined && !pass.held.has(first.key);
     });
@@ -339,12 +340,15 @@ async function settle(
   state: Exclude<ReplicationState, "PENDING"> | undefined,
 ): Promise<void> {
   const { store } = services.context;
-  const entry = doc as ReplicationDoc;
+  const entry = doc as WaitingCopy;
+  const destination = { name: entry.destination, bucket: entry.into };
   const dels = [{ coll: "storage_replications", id, ifVersion: version }];
   for (let attempt = 0; attempt < 50; attempt++) {
     const found = await findVersion(services, entry);
-    const doc = found && settleCopy(found.doc, { name: entry.destination, bucket: entry.into }, state);
-    const puts = found === undefined || doc === found.doc ? [] : [{ ...found, doc: doc as ObjectDoc, ifVersion: found.version }];
+    const puts =
+      found?.doc.replication === undefined
+        ? []
+        : [{ coll: found.coll, id: found.id, doc: settleCopy(found.doc, destination, state), ifVersion: found.version }];
     const result = await commit(store, { puts, dels });
     // Another node was there.
     if (result.ok || result.failed.some(({ coll }) => coll === "storage_replications")) return;

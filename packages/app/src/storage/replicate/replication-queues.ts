@@ -1,5 +1,5 @@
+import type { WaitingCopy } from "@seneschal/core/storage";
 import type { DocumentStore, IndexValue, Page } from "@seneschal/kernel/ports";
-import type { ReplicationDoc } from "../documents.ts";
 
 /** What waits to be copied from one bucket to one other. */
 export interface ReplicationQueue {
@@ -20,7 +20,7 @@ export async function* replicationQueues(store: DocumentStore, destination?: str
       limit: 1,
       ...(from.length > 0 && { from }),
     });
-    const first = items[0]?.doc as ReplicationDoc | undefined;
+    const first = items[0]?.doc as WaitingCopy | undefined;
     if (first === undefined) return;
     yield { destination: first.destination, bucket: first.bucket, into: first.into };
     from = [...(destination === undefined ? [first.destination] : []), first.bucket, behind(first.into)];

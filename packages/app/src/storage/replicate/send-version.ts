@@ -1,7 +1,7 @@
 import type { Replica, ReplicaPart, ReplicaTarget } from "@seneschal/adapters/replicas";
-import { type ReplicationOutcome, storageErrorKind } from "@seneschal/core/storage";
+import { type ReplicationOutcome, storageErrorKind, type WaitingCopy } from "@seneschal/core/storage";
 import { type CodedError, isCoded } from "@seneschal/kernel";
-import type { ObjectDoc, PartDoc, ReplicationDoc } from "../documents.ts";
+import type { ObjectDoc, PartDoc } from "../documents.ts";
 import { readObject } from "../objects/read-object.ts";
 import type { ObjectServices } from "../objects/services.ts";
 
@@ -24,7 +24,7 @@ interface Sending {
 /** Sends a version to the bucket that it waits to be copied to. Throws what the store throws, and when `signal` aborts. */
 export async function sendVersion(
   { services, target, locks, signal }: Sending,
-  entry: ReplicationDoc,
+  entry: WaitingCopy,
   doc: ObjectDoc,
 ): Promise<Sent> {
   const { key, version, into } = entry;

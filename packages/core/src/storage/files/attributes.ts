@@ -100,6 +100,13 @@ export function fileAttributes(
   };
 }
 
+/** What is kept of a file or a directory that changes now: later than it did before, also by a clock that stands. */
+export function touched<Kept extends KeptAttributes>(kept: Kept, now: number): Kept {
+  checkArgument("kept", kept, "object");
+  checkArgument("now", now, "number");
+  return { ...kept, changed_at: Math.max(now, kept.changed_at + 1) };
+}
+
 /**
  * What is kept of a file once a user set what it may ({@link checkSettings}) of it, but for its size. What is set is later than what was, also by a clock
  * that stands; the time of a directory stays what it was, whatever else of it is set.
@@ -122,7 +129,7 @@ export function keptAfter<Kept extends KeptAttributes>(
   };
   const { kind, kept, content } = file;
   const before = fileAttributes(file, from);
-  const changed_at = Math.max(now, kept.changed_at + 1);
+  const { changed_at } = touched(kept, now);
   const of = content === undefined ? String(changed_at) : contentMark(content);
   const owned = mode !== undefined || uid !== undefined || gid !== undefined;
   const stays = kind === "directory" && modified === undefined;

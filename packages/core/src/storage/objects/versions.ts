@@ -91,6 +91,13 @@ function afresh<V extends ObjectVersion>({ replica: _, replication: __, ...made 
   return made as unknown as V;
 }
 
+/** A version as a new one is made of it, under another key or with other bytes: its name, its place and what holds it are its own. */
+export function madeOf<V extends ObjectVersion>(version: V): V {
+  checkArgument("version", version, "object");
+  const { version_id: _, ordinal: __, superseded_at: ___, retention: ____, legal_hold: _____, ...made } = version;
+  return made as unknown as V;
+}
+
 /** How far the clock of where a copy comes from may be ahead of ours. */
 const aheadMs = 86_400_000;
 
