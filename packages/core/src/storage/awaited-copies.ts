@@ -1,5 +1,5 @@
 import { checkArgument, type JsonObject } from "@seneschal/kernel";
-import { type Bucket, type ObjectVersion, versionIdOf } from "./objects/records.ts";
+import { type ObjectVersion, type Versioning, versionIdOf } from "./objects/records.ts";
 import { ordinalOf } from "./objects/versions.ts";
 import {
   destinationKey,
@@ -31,6 +31,12 @@ export interface WaitingCopy extends JsonObject {
   /** How often it was denied there, and until when it is not sent again, milliseconds. */
   readonly denials?: number;
   readonly due?: number;
+}
+
+/** What of a bucket says where its versions are copied. */
+export interface CopyingBucket {
+  readonly versioning?: Versioning;
+  readonly replication?: Replication;
 }
 
 /** A version with what it says of its copies, and what is to be written down of those that it waits for. */
@@ -83,7 +89,7 @@ const stateAt = ({ replication }: ObjectVersion, destination: ReplicationDestina
  * ```
  */
 export function awaitCopies<V extends ObjectVersion>(
-  bucket: Pick<Bucket, "replication" | "versioning">,
+  bucket: CopyingBucket,
   version: V,
   now: number,
   expiry = false,
@@ -101,11 +107,7 @@ export function awaitCopies<V extends ObjectVersion>(
  * A version whose tags or lock changed, and the copies that are to change too. A version that was refused stays so; one to where no rule copies
  * any more stays what it was.
  */
-export function awaitDescriptions<V extends ObjectVersion>(
-  bucket: Pick<Bucket, "replication">,
-  version: V,
-  now: number,
-): AwaitedCopies<V> {
+export function awaitDescriptions<V extends ObjectVersion>(bucket: CopyingBucket, version: V, now: number): AwaitedCopies<V> {
   checkArgument("bucket", bucket, "object");
   checkArgument("version", version, "object");
   checkArgument("now", now, "number");
@@ -123,11 +125,7 @@ export function rulesOfExisting(replication: Replication | undefined): readonly 
 }
 
 /** A version that was there before rules that are about that too, where it never waited or was refused. Of one whose copy is there what is said of it waits. */
-export function awaitExistingVersion<V extends ObjectVersion>(
-  bucket: Pick<Bucket, "replication">,
-  version: V,
-  now: number,
-): AwaitedCopies<V> {
+export function awaitExistingVersion<V extends ObjectVersion>(bucket: CopyingBucket, version: V, now: number): AwaitedCopies<V> {
   checkArgument("bucket", bucket, "object");
   checkArgument("version", version, "object");
   checkArgument("now", now, "number");
@@ -139,7 +137,7 @@ export function awaitExistingVersion<V extends ObjectVersion>(
 }
 
 /** What a version waits for that says that it does, and of which nothing is written down any more, such as after a restore: whatever of it was copied already. */
-export function awaitAgain(bucket: Pick<Bucket, "replication">, version: ObjectVersion, now: number): readonly WaitingCopy[] {
+export function awaitAgain(bucket: CopyingBucket, version: ObjectVersion, now: number): readonly WaitingCopy[] {
   checkArgument("bucket", bucket, "object");
   checkArgument("version", version, "object");
   checkArgument("now", now, "number");

@@ -19,6 +19,7 @@ export {
   awaitCopies,
   awaitDescriptions,
   awaitExistingVersion,
+  type CopyingBucket,
   rulesOfExisting,
   settleCopy,
   type WaitingCopy,
