@@ -120,8 +120,9 @@ export function awaitDescriptions<V extends ObjectVersion>(bucket: CopyingBucket
 }
 
 /** The rules of a bucket that are also about what was there before them. */
-export function rulesOfExisting(replication: Replication | undefined): readonly ReplicationRule[] {
-  return replication?.rules.filter(({ enabled, existing }) => enabled && existing === true) ?? [];
+export function rulesOfExisting(bucket: CopyingBucket): readonly ReplicationRule[] {
+  checkArgument("bucket", bucket, "object");
+  return bucket.replication?.rules.filter(({ enabled, existing }) => enabled && existing === true) ?? [];
 }
 
 /** A version that was there before rules that are about that too, where it never waited or was refused. Of one whose copy is there what is said of it waits. */
@@ -129,7 +130,7 @@ export function awaitExistingVersion<V extends ObjectVersion>(bucket: CopyingBuc
   checkArgument("bucket", bucket, "object");
   checkArgument("version", version, "object");
   checkArgument("now", now, "number");
-  const destinations = rulesCovering(rulesOfExisting(bucket.replication), version)
+  const destinations = rulesCovering(rulesOfExisting(bucket), version)
     .map(({ destination }) => destination)
     .filter((to) => [undefined, "FAILED", "UNDESCRIBED"].includes(stateAt(version, to)));
   const copies = destinations.map((to) => waiting(version, to, now, stateAt(version, to) === "UNDESCRIBED"));

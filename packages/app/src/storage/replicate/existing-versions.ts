@@ -28,7 +28,7 @@ export async function existingAwaited(
   destination: ReplicationDestination,
 ): Promise<boolean> {
   const own = destinationKey(destination);
-  if (!rulesOfExisting(bucket.replication).some((rule) => destinationKey(rule.destination) === own)) return true;
+  if (!rulesOfExisting(bucket).some((rule) => destinationKey(rule.destination) === own)) return true;
   const scan = (await store.get("storage_replication_scans", bucket.name))?.doc as ReplicationScanDoc | undefined;
   return scan?.configuration === bucket.replication?.configuration && scan?.done === true;
 }
@@ -38,7 +38,7 @@ export async function awaitExisting(services: ObjectServices, signal: AbortSigna
   const { store } = services.context;
   for await (const { doc } of everyDocument(store, "storage_buckets", "replicated")) {
     const bucket = doc as Bucket;
-    if (rulesOfExisting(bucket.replication).length > 0 && !bucket.deleting) await awaitBucket(services, bucket, signal);
+    if (rulesOfExisting(bucket).length > 0 && !bucket.deleting) await awaitBucket(services, bucket, signal);
   }
 }
 
