@@ -188,7 +188,7 @@ export {
   redact,
   restore,
 } from "./redaction/redact.ts";
-export { type RedactedColumn, redactColumn } from "./redaction/redact-column.ts";
+export { type RedactedColumn, redactColumns, type TableColumn } from "./redaction/redact-columns.ts";
 export { redactCsv } from "./redaction/redact-csv.ts";
 export { redactEventStream, redactEvents } from "./redaction/redact-events.ts";
 export { redactJson, redactJsonLines } from "./redaction/redact-json.ts";

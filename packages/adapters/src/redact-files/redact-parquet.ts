@@ -2,7 +2,7 @@ import {
   checkRedactionOptions,
   type RedactionKeys,
   type RedactionOptions,
-  redactColumn,
+  redactColumns,
   restore,
   type TierPolicy,
 } from "@seneschal/governance";
@@ -33,11 +33,14 @@ export async function redactParquet(file: RandomAccess, options: RedactionOption
   checkRedactionOptions(options);
   checkArgument("file", file, "object");
   const counts = new Map<string, number>();
-  const bytes = await rewritten(file, (column, texts) => {
-    const { name, cells, counts: found } = redactColumn(column.element.name, texts, options);
-    for (const [entity, count] of found) counts.set(entity, (counts.get(entity) ?? 0) + count);
-    const isChanged = cells.some((cell, i) => cell !== texts[i]);
-    return [name, isChanged ? { element: textColumn(column.element), cells } : column];
+  const bytes = await rewritten(file, (columns) => {
+    const read = columns.map(({ element, texts }) => ({ name: element.name, cells: texts }));
+    return redactColumns(read, options).map(({ name, cells, counts: found }, i) => {
+      const column = columns[i] as ReadColumn;
+      for (const [entity, count] of found) counts.set(entity, (counts.get(entity) ?? 0) + count);
+      const isChanged = cells.some((cell, row) => cell !== column.texts[row]);
+      return [name, isChanged ? { element: textColumn(column.element), cells } : column];
+    });
   });
   return { bytes, counts };
 }
@@ -53,15 +56,21 @@ export async function restoreParquet(file: RandomAccess, policy: TierPolicy, key
     restored += done.count;
     return done.text;
   };
-  const bytes = await rewritten(file, (column, texts) => {
-    const { element, cells } = column;
-    const name = back(element.name);
-    return [name, isTextColumn(element) ? { element, cells: texts.map((text) => text && back(text)) } : { element, cells }];
-  });
+  const bytes = await rewritten(file, (columns) =>
+    columns.map(({ element, cells, texts }) => {
+      const isText = isTextColumn(element);
+      return [back(element.name), { element, cells: isText ? texts.map((text) => text && back(text)) : cells }];
+    }),
+  );
   return { bytes, count: restored };
 }
 
-type Change = (column: Column, texts: readonly (string | null)[]) => readonly [string, Column];
+interface ReadColumn extends Column {
+  /** What the cells say. */
+  readonly texts: readonly (string | null)[];
+}
+
+type Change = (columns: readonly ReadColumn[]) => readonly (readonly [name: string, Column])[];
 
 async function rewritten(file: RandomAccess, change: Change): Promise<Uint8Array> {
   const { readParquetPages, readParquetSchema } = await import("../classify-files/parquet/read-parquet.ts");
@@ -84,16 +93,20 @@ async function rewritten(file: RandomAccess, change: Change): Promise<Uint8Array
     let next = 0;
     for (let place = 0; place < places; place++) cells.push(definition[place] === 0 ? null : values[next++]);
   }
-  const taken = new Set<string>();
-  const changed = [...open].map(([name, { element, read, cells }]): Column => {
+  const read = [...open].map(([name, { element, read, cells }]): ReadColumn => {
     if (cells.length !== records) refuse(name, "has not as many cells as the file has rows");
     const texts = cells.map((cell) =>
       cell === null ? null : (read(cell) ?? refuse(name, "holds bytes that are no text in UTF-8")),
     );
-    const [called, column] = change(kept(element, cells), texts);
-    return { element: Object.assign({}, column.element, { name: freeName(called, taken) }), cells: column.cells };
+    return Object.assign(kept(element, cells), { texts });
   });
-  return writtenOut(changed);
+  const taken = new Set<string>();
+  return writtenOut(
+    change(read).map(([name, { element, cells }]) => ({
+      element: Object.assign({}, element, { name: freeName(name, taken) }),
+      cells,
+    })),
+  );
 }
 
 function refuse(column: string, why: string): never {

@@ -2,8 +2,9 @@ import { checkArgument } from "@seneschal/kernel";
 import { csvDialect, csvHeader, headerName, isHeaderName, laterName } from "../classification/csv-table.ts";
 import { governanceError } from "../errors.ts";
 import { JudgedColumns, settled } from "./column-entities.ts";
+import { everywhere, FileReading } from "./file-reading.ts";
 import { checkRedaction, type Piece, type Redacted, type RedactionOptions } from "./redact.ts";
-import { assembled, heldBy, joinedPieces, named, nameLeft, type Written } from "./written-values.ts";
+import { assembled, named, nameLeft, type Written } from "./written-values.ts";
 
 /** What stands between quotation marks, and what stands behind them, which some readers take for a part of it. */
 interface Field {
@@ -15,7 +16,7 @@ type Row = readonly Field[];
 
 /**
  * Redacts CSV (RFC 4180; comma, semicolon, tab or bar, or what `sep=` says; with `delimiter` that): every field, with the name of its column, wherever the header stands, and with what the column holds as a whole by its name and
- * most of its values, as classification tells it. Quotation marks, separators and line ends stay as they are.
+ * most of its values, as classification tells it. What is hidden in one field is hidden in all. Quotation marks, separators and line ends stay as they are.
  *
  * Throws as {@link redact}, and `validation_failed` for a quotation mark that is not closed.
  */
@@ -25,42 +26,39 @@ export function redactCsv(text: string, options: RedactionOptions, delimiter?: s
   const dialect = csvDialect(text, delimiter);
   const rows = rowsOf(text, dialect.from, dialect.delimiter);
   const header = csvHeader(rows, saysSomething);
-  const known = new Map<Field, { readonly options: RedactionOptions; readonly pieces: readonly Piece[] }>();
-  /** What was found under the same options is not searched again. */
-  const piecesOf = (field: Field, given: RedactionOptions): readonly Piece[] => {
-    const before = known.get(field);
-    if (before?.options === given) return before.pieces;
-    const parts = field.parts.map((written) => ({ written, alone: false }));
-    const pieces = joinedPieces(text, parts, given);
-    known.set(field, { options: given, pieces });
-    return pieces;
-  };
+  const reading = new FileReading();
+  const piecesOf = ({ parts }: Field, given: RedactionOptions): readonly Piece[] =>
+    reading.written(
+      text,
+      parts.map((written) => ({ written, alone: false })),
+      given,
+    );
   const underOf = new Map<string, RedactionOptions>();
-  const under = (name: string, entity: string | undefined): RedactionOptions => {
-    const key = JSON.stringify([name, entity]);
-    const given = underOf.get(key) ?? heldBy(named(options, name, options.about ?? ""), entity);
-    underOf.set(key, given);
+  const under = (name: string): RedactionOptions => {
+    const given = underOf.get(name) ?? named(options, name, options.about ?? "");
+    underOf.set(name, given);
     return given;
   };
   return settled(
     text,
     (given) => entitiesOf(given, options, dialect.delimiter),
-    (entities) => {
-      const names: string[] = [];
-      const changed: (readonly Piece[])[] = [];
-      for (const [row, fields] of rows.entries()) {
-        const isNaming = header.isNaming(row);
-        // A row with a value in it is a record, and names the columns all the same.
-        const isRecord = row > header.row || (row === header.row && !fields.every((field) => isHeaderName(textIn(field))));
-        for (const [column, field] of fields.entries()) {
-          const held = isRecord || !isHeaderName(textIn(field)) ? entities.get(column) : undefined;
-          const pieces = piecesOf(field, under(names[column] ?? "", held));
-          changed.push(pieces);
-          if (isNaming) names[column] = laterName(names[column] ?? "", nameLeft(pieces, options));
+    (entities) =>
+      everywhere(reading, () => {
+        const names: string[] = [];
+        const changed: (readonly Piece[])[] = [];
+        for (const [row, fields] of rows.entries()) {
+          const isNaming = header.isNaming(row);
+          // A row with a value in it is a record, and names the columns all the same.
+          const isRecord = row > header.row || (row === header.row && !fields.every((field) => isHeaderName(textIn(field))));
+          for (const [column, field] of fields.entries()) {
+            const held = isRecord || !isHeaderName(textIn(field)) ? entities.get(column) : undefined;
+            const given = reading.heldBy(under(names[column] ?? ""), held);
+            changed.push(piecesOf(field, given));
+            if (isNaming) names[column] = laterName(names[column] ?? "", nameLeft(reading.alone(textIn(field), given), options));
+          }
         }
-      }
-      return assembled(text, changed, options);
-    },
+        return assembled(text, changed, options);
+      }),
   );
 }
 

@@ -4,9 +4,10 @@ import { governanceError } from "../errors.ts";
 import { jsonCells } from "../json-cells.ts";
 import { jsonTokens } from "../json-tokens.ts";
 import { JudgedColumns, settled } from "./column-entities.ts";
+import { everywhere, FileReading } from "./file-reading.ts";
 import { plainNumber } from "./known-values.ts";
 import { BARE, checkRedaction, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
-import { assembled, heldBy, namedWithin, nameLeft, piecesOf, type Written } from "./written-values.ts";
+import { assembled, namedWithin, nameLeft, type Written } from "./written-values.ts";
 
 /** A text or a number of JSON, as it is written there, under the names around it. */
 export interface JsonLeaf {
@@ -102,7 +103,7 @@ function walk(
 }
 
 /**
- * Redacts JSON: texts and numbers, with the names that they stand under and with what all values under the same names hold as a whole, as classification tells it, and names that hold values themselves. All else stays byte for byte. A
+ * Redacts JSON: texts and numbers, with the names that they stand under and with what all values under the same names hold as a whole, as classification tells it, and names that hold values themselves. What is hidden in one is hidden in all. All else stays byte for byte. A
  * number that is redacted becomes a text. Throws `validation_failed` for what is no JSON.
  */
 export function redactJson(text: string, options: RedactionOptions): Redacted {
@@ -133,39 +134,35 @@ type Documents = (text: string) => readonly (readonly [start: number, document: 
 function redactDocuments(text: string, options: RedactionOptions, documentsOf: Documents): Redacted {
   const documents = documentsOf(text);
   const under = namedWithin(options);
-  const names = new Map<number, readonly Piece[]>();
-  const leaves = new Map<number, { readonly entity: string | undefined; readonly pieces: readonly Piece[] }>();
+  const reading = new FileReading();
   return settled(
     text,
     (given) => entitiesOf(documentsOf(given), options),
-    (entities) => {
-      const changed: (readonly Piece[])[] = [];
-      let leaf = 0;
-      for (const [start, document] of documents)
-        walkJson(
-          document,
-          (token, index) => {
-            const pieces = names.get(start + index) ?? piecesOf(text, jsonString(token, start + index), options);
-            names.set(start + index, pieces);
-            changed.push(pieces);
-            return nameLeft(pieces, options);
-          },
-          ({ token, index, name, around }) => {
-            const entity = entities.get(leaf);
-            const known = leaves.get(leaf);
-            const at = start + index;
-            const redacted = (): readonly Piece[] => {
+    (entities) =>
+      everywhere(reading, () => {
+        const changed: (readonly Piece[])[] = [];
+        let leaf = 0;
+        for (const [start, document] of documents)
+          walkJson(
+            document,
+            (token, index) => {
+              const name = jsonString(token, start + index);
+              changed.push(reading.written(text, [{ written: name, alone: true }], options));
+              return nameLeft(reading.alone(name.value, options), options);
+            },
+            ({ token, index, name, around }) => {
+              const at = start + index;
               const string = token.startsWith('"') ? jsonString(token, at) : undefined;
-              const given = heldBy(under(name, around, string?.value ?? token), entity);
-              return string === undefined ? jsonNumber(token, at, at + token.length, given) : piecesOf(text, string, given);
-            };
-            const pieces = known !== undefined && known.entity === entity ? known.pieces : redacted();
-            leaves.set(leaf++, { entity, pieces });
-            changed.push(pieces);
-          },
-        );
-      return assembled(text, changed, options);
-    },
+              const given = reading.heldBy(under(name, around, string?.value ?? token), entities.get(leaf++));
+              changed.push(
+                string === undefined
+                  ? jsonNumber(token, at, at + token.length, given, (digits) => reading.pieces(digits, given))
+                  : reading.written(text, [{ written: string, alone: true }], given),
+              );
+            },
+          );
+        return assembled(text, changed, options);
+      }),
   );
 }
 
@@ -217,8 +214,14 @@ export function jsonString(token: string, index: number): Written {
 }
 
 /** A number is redacted as a whole: a part of it would be another number. It is read as it stands and as the digits that it means. */
-export function jsonNumber(token: string, start: number, end: number, options: RedactionOptions): readonly Piece[] {
-  const foundIn = (digits: string) => redactedPieces(digits, options).find((piece) => piece.entity !== undefined);
+export function jsonNumber(
+  token: string,
+  start: number,
+  end: number,
+  options: RedactionOptions,
+  search: (digits: string) => readonly Piece[] = (digits) => redactedPieces(digits, options),
+): readonly Piece[] {
+  const foundIn = (digits: string) => search(digits).find((piece) => piece.entity !== undefined);
   const found = foundIn(token) ?? foundIn(plainNumber(token) ?? "");
   if (found?.entity === undefined) return [];
   const pieces = redactedPieces(token, Object.assign({}, options, { whole: found.entity }), () => BARE + token);

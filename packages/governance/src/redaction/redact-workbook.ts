@@ -5,7 +5,8 @@ import type { TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { partitionPoint } from "../partition-point.ts";
 import { columnEntity } from "./column-entities.ts";
-import { knownValues, plainNumber } from "./known-values.ts";
+import { everywhere, FileReading, textOf } from "./file-reading.ts";
+import { plainNumber } from "./known-values.ts";
 import {
   BARE,
   checkRedaction,
@@ -31,7 +32,7 @@ import {
   readWith,
   rootOf,
 } from "./workbook-places.ts";
-import { assembled, joinedPieces, nameLeft, placedPieces, type Written } from "./written-values.ts";
+import { assembled, joinedPieces, nameLeft, type Written } from "./written-values.ts";
 import { type XmlElement, type XmlText, xmlTexts } from "./xml-texts.ts";
 
 /** The parts of an Office Open XML package (ECMA-376) that are XML, by their names. */
@@ -50,6 +51,20 @@ interface Part {
   readonly root: string;
   readonly texts: readonly XmlText[];
   readonly cells: readonly Cell[];
+  readonly read: readonly Place[];
+  /** Copies of cells. */
+  readonly copies: readonly XmlElement[];
+}
+
+/** Texts that are read as one, and how they may be treated. */
+interface Place {
+  readonly group: readonly XmlText[];
+  readonly kind: Exclude<ReturnType<typeof placeOf>, "form">;
+  /** The cell that they stand in, where that shows something. */
+  readonly around: XmlElement | undefined;
+  readonly cell: Cell | undefined;
+  /** They are the number that the cell shows. */
+  readonly isNumber: boolean;
 }
 
 /**
@@ -67,8 +82,35 @@ export function redactWorkbook(
   checkRedaction("", options);
   checkArgument("mostTexts", mostTexts, "number");
   checkArgument("parts", parts, "object");
+  const reading = new FileReading();
+  const places = new Places(options);
+  const read = partsOf(parts, mostTexts);
+  const says = saying(read);
+  /** Where a cell stands, or the cells that show a shared text. */
+  const under = new Map<XmlElement, Under>();
+  for (const { texts, cells } of read) {
+    const heads = headsOf(cells, texts, (cell) => nameLeft(reading.alone(says.of(cell), options), options));
+    const namesOf = (cell: Cell): readonly string[] => heads.get(cell.element) ?? NO_NAMES;
+    const held = heldBelow(cells, namesOf, options, says.asNumber, (cell) =>
+      textOf(reading.alone(says.asNumber(cell), places.of(namesOf(cell)).options)),
+    );
+    for (const cell of cells) {
+      const place = places.of(namesOf(cell), held.get(cell.element));
+      under.set(cell.element, place);
+      const string = says.stringOf(cell)?.element;
+      if (string !== undefined) under.set(string, places.both(under.get(string), place));
+      reading.alone(says.of(cell), place.options);
+      if (cell.kind === "number") reading.alone(says.asNumber(cell), place.options);
+    }
+  }
+  reading.learn();
+  return everywhere(reading, () => redactedParts(read, { options, reading, places, under, says: says.of }));
+}
+
+/** Reads the parts. Throws `validation_failed`, naming the part. */
+function partsOf(parts: WorkbookParts, mostTexts: number): readonly Part[] {
   let left = mostTexts;
-  const read = [...parts].map(([name, xml]): Part => {
+  return [...parts].map(([name, xml]): Part => {
     if (COPIES.test(name)) refuse(name, "is a copy of data that is not redacted: take out what it belongs to");
     const texts: XmlText[] = [];
     for (const text of xmlTexts(name, xml)) {
@@ -76,57 +118,77 @@ export function redactWorkbook(
       texts.push(text);
     }
     const root = rootOf(texts)?.name ?? "";
-    return { name, xml, root, texts, cells: root === "worksheet" ? cellsOf(texts) : [] };
+    const cells = root === "worksheet" ? cellsOf(texts) : [];
+    return { name, xml, root, texts, cells, ...placesIn(name, root, texts, cells) };
   });
+}
+
+/** What is to be read of a part, and what is taken out of it whatever it says. */
+function placesIn(name: string, root: string, texts: readonly XmlText[], cells: readonly Cell[]): Pick<Part, "read" | "copies"> {
+  const copies = texts.flatMap((text) => copyAround(root, text) ?? []);
+  const cellOf = new Map(cells.map((cell) => [cell.element, cell]));
+  const read: Place[] = [];
+  for (const group of groupsOf(texts.filter(({ unshown }) => !unshown))) {
+    const text = group[0] as XmlText;
+    const kind = placeOf(name, root, text);
+    if (kind === "form") continue;
+    const around = cells.length === 0 ? undefined : cellAround(text);
+    const cell = around === undefined ? undefined : cellOf.get(around);
+    const isValue = cell !== undefined && text.attribute === undefined && cell.texts.includes(text);
+    if (kind !== "fixed" && isValue && cell.kind === "shared") continue;
+    read.push({ group, kind, around, cell, isNumber: isValue && cell.kind === "number" });
+  }
+  return { read, copies };
+}
+
+/** What cells say. Throws `validation_failed` for one that shows a shared text that is not there. */
+function saying(read: readonly Part[]) {
   const shared = read.find(({ root }) => root === "sst");
   const strings = stringsOf(shared?.texts ?? []);
   const most = shared?.xml.match(/<(?:[^\s<>/!?:]+:)?si[\s/>]/g)?.length ?? 0;
-  const stringOf = (part: string, cell: Cell) => {
-    if (cell.kind !== "shared") return undefined;
-    const index = cell.texts
-      .map(({ value }) => value)
-      .join("")
-      .trim();
-    if (index === "" && cell.texts.length === 0) return undefined;
-    if (!/^\d{1,9}$/.test(index) || Number(index) >= most) refuse(part, "a cell shows a shared text that is not there");
-    return strings.get(Number(index));
-  };
-  const says = (part: string, cell: Cell): string =>
-    cell.kind === "shared" ? (stringOf(part, cell)?.text ?? "") : cell.texts.map(({ value }) => value).join("");
-
-  const first = new Reading(options);
-  /** Where a cell stands, or the cells that show a shared text. */
-  const under = new Map<XmlElement, Under>();
-  const hidden = new Map<string, string>();
-  for (const { name, texts, cells } of read) {
-    const heads = headsOf(cells, texts, (cell) => nameLeft(redactedPieces(says(name, cell), options), options));
-    const saying = (cell: Cell): string => {
-      const said = says(name, cell);
-      return cell.kind === "number" ? (plainNumber(said) ?? said) : said;
-    };
-    const held = heldBelow(cells, heads, options, saying, (cell) =>
-      first.left(saying(cell), { names: heads.get(cell.element) ?? [] }),
-    );
+  const said = new Map<Cell, { readonly text: string; readonly string?: SharedString | undefined }>();
+  for (const { name, cells } of read)
     for (const cell of cells) {
-      const entity = held.get(cell.element);
-      const place: Under = { names: heads.get(cell.element) ?? [], ...(entity === undefined ? {} : { entity }) };
-      under.set(cell.element, place);
-      const string = stringOf(name, cell)?.element;
-      if (string !== undefined) under.set(string, bothOf(under.get(string), place));
-      for (const [value, entity] of first.hiddenIn(says(name, cell), place, cell.kind === "number")) hidden.set(value, entity);
+      const text = joinedValue(cell.texts);
+      const index = text.trim();
+      if (cell.kind !== "shared") said.set(cell, { text });
+      else if (index === "" && cell.texts.length === 0) said.set(cell, { text: "" });
+      else {
+        if (!/^\d{1,9}$/.test(index) || Number(index) >= most) refuse(name, "a cell shows a shared text that is not there");
+        const string = strings.get(Number(index));
+        said.set(cell, { text: string?.text ?? "", string });
+      }
     }
-  }
-  const known = hidden.size === 0 ? {} : { known: knownValues(hidden) };
-  const reading = new Reading(Object.assign({}, options, known), first);
-  /** What is hidden in cells, and nothing else. */
-  const elsewhere = new Reading(Object.assign({}, options, known, { recognisers: [] }));
-  const kept = new Reading({ ...options, rules: options.rules.filter(({ operator }) => operator === "keep") });
+  const of = (cell: Cell): string => said.get(cell)?.text ?? "";
+  return {
+    of,
+    /** Of a number the digits that it means. */
+    asNumber: (cell: Cell): string => (cell.kind === "number" ? (plainNumber(of(cell)) ?? of(cell)) : of(cell)),
+    stringOf: (cell: Cell): SharedString | undefined => said.get(cell)?.string,
+  };
+}
 
+/** What is known of a workbook while its parts are redacted. */
+interface Known {
+  readonly options: RedactionOptions;
+  readonly reading: FileReading;
+  readonly places: Places;
+  readonly under: ReadonlyMap<XmlElement, Under>;
+  readonly says: (cell: Cell) => string;
+}
+
+function redactedParts(read: readonly Part[], { options, reading, places, under, says }: Known): RedactedWorkbook {
+  const nowhere = places.of(NO_NAMES);
+  /** What is hidden elsewhere, and nothing else. */
+  const elsewhere: Under = { names: NO_NAMES, options: places.unsearched };
+  const isHidden = (value: string, { options }: Under, isNumber = false): boolean =>
+    hidesIn(value, reading.pieces(value, options)) ||
+    (isNumber && hidesIn(plainNumber(value) ?? value, reading.pieces(plainNumber(value) ?? value, options)));
   const holdsValue = (name: string): boolean =>
     [name, name.replaceAll(/\.(?:xml|rels|vml)$/gi, "")].some(
-      (read) => kept.isHidden(read, NOWHERE) || (!isAgreedName(read) && reading.isHidden(read, NOWHERE)),
+      (read) => hidesIn(read, reading.alone(read, places.onlyKept)) || (!isAgreedName(read) && isHidden(read, nowhere)),
     );
-  const sheets = sheetsOf(read, reading);
+  const sheets = sheetsOf(read, reading, options);
 
   const counts = new Map<string, number>();
   const done = new Map<string, string>();
@@ -140,33 +202,23 @@ export function redactWorkbook(
       gone.set(start, Math.max(end, gone.get(start) ?? 0));
     };
     const formulas = formulasToHide(cells, (cell) => {
-      const names = under.get(cell.element) ?? NOWHERE;
+      const place = under.get(cell.element) ?? nowhere;
       const formula = sheets.in(joinedValue(cell.formulaTexts));
       return (
-        reading.isHidden(says(name, cell), names, cell.kind === "number") ||
-        [formula, literalsOf(formula)].some((text) => reading.isHidden(text, names))
+        isHidden(says(cell), place, cell.kind === "number") ||
+        [formula, literalsOf(formula)].some((text) => isHidden(text, place))
       );
     });
     if (formulas.length > 0) withoutFormula = true;
     for (const formula of formulas) takeOut(formula);
-    for (const text of texts) {
-      const copy = copyAround(root, text);
-      if (copy !== undefined) takeOut(copy);
-      if (text.unshown) pieces.push({ start: text.start, end: text.end, text: "" });
-    }
-    const cellOf = new Map(cells.map((cell) => [cell.element, cell]));
-    for (const group of groupsOf(texts.filter(({ unshown }) => !unshown))) {
+    for (const copy of part.copies) takeOut(copy);
+    for (const { unshown, start, end } of texts) if (unshown) pieces.push({ start, end, text: "" });
+    for (const { group, kind, around, cell, isNumber } of part.read) {
       const text = group[0] as XmlText;
-      const place = placeOf(name, root, text);
-      if (place === "form") continue;
-      if (place === "fixed") {
+      if (kind === "fixed") {
         if (holdsValue(text.value)) refuse(name, `${text.attribute} holds a value, and other parts go by it`);
         continue;
       }
-      const around = cells.length === 0 ? undefined : cellAround(text);
-      const cell = around === undefined ? undefined : cellOf.get(around);
-      const isValue = cell !== undefined && text.attribute === undefined && cell.texts.includes(text);
-      if (isValue && cell.kind === "shared") continue;
       if (cell?.formulaTexts.includes(text)) {
         const formula = joinedValue(group);
         if (sheets.in(formula) !== formula) pieces.push(...insteadOf(group, sheets.in(formula)));
@@ -177,31 +229,34 @@ export function redactWorkbook(
         pieces.push(sheetName);
         continue;
       }
-      const names =
+      const place =
         around === undefined
-          ? namesAt(part, text, under, options)
+          ? namesAt(part, text, under, options, places)
           : text.attribute === undefined
-            ? (under.get(around) ?? NOWHERE)
-            : NOWHERE;
+            ? (under.get(around) ?? nowhere)
+            : nowhere;
       const value = joinedValue(group);
-      if (place === "font") {
-        if (elsewhere.isHidden(value, NOWHERE)) pieces.push(...joinedPieces(xml, asParts(group), elsewhere.told(NOWHERE)));
+      const redacted = (at: Under) => reading.written(xml, asParts(group), at.options);
+      if (kind === "font") {
+        if (isHidden(value, elsewhere)) pieces.push(...redacted(elsewhere));
         continue;
       }
-      if (place === "word") {
-        if (first.isHidden(value, names)) pieces.push(...first.redacted(xml, group, names));
+      if (kind === "word") {
+        const found = reading.alone(value, place.options);
+        if (hidesIn(value, found)) pieces.push(...joinedPieces(xml, asParts(group), place.options));
         continue;
       }
-      if (!reading.isHidden(value, names, isValue && cell.kind === "number") && !isFormula(text) && !isHeaderOrFooter(text))
-        continue;
-      if (isValue && cell.kind === "number") pieces.push(...numberPieces(cell, group, reading.told(names)));
-      else if (isFormula(text)) pieces.push(...formulaPieces(xml, group, reading, sheets));
-      else if (isHeaderOrFooter(text)) pieces.push(...headerPieces(xml, group, reading));
+      if (!isHidden(value, place, isNumber) && !isFormula(text) && !isHeaderOrFooter(text)) continue;
+      if (cell !== undefined && isNumber) pieces.push(...numberPieces(cell, group, reading, place.options));
+      else if (isFormula(text)) pieces.push(...formulaPieces(xml, group, reading, nowhere.options, sheets));
+      else if (isHeaderOrFooter(text)) pieces.push(...headerPieces(xml, group, reading.knowing(nowhere.options)));
       else {
         const form = text.attribute === undefined ? formInstead(text.element?.name ?? "", root) : undefined;
-        const [entity = ""] = reading.hiddenIn(value, names).values();
-        if (form === undefined) pieces.push(...withinLimit(name, group, reading.redacted(xml, group, names), around));
-        else pieces.push(...insteadOf(group, form, { entity, operator: "replace" }));
+        if (form === undefined) pieces.push(...withinLimit(name, group, redacted(place), around));
+        else {
+          const entity = hiddenIn(value, reading.pieces(value, place.options)) ?? "";
+          pieces.push(...insteadOf(group, form, { entity, operator: "replace" }));
+        }
       }
     }
     const removed: Piece[] = [];
@@ -243,18 +298,68 @@ function refuse(part: string, why: string): never {
   throw governanceError("validation_failed", `${part}: ${why}`, { field: part, reason: why });
 }
 
-/** What is above a cell, the nearest first, and what its column holds as a whole. */
+/** What is above a cell, the nearest first, with what its column holds as a whole: how its text is searched. Equal ones are one. */
 interface Under {
   readonly names: readonly string[];
   readonly entity?: string;
+  readonly options: SearchOptions;
 }
 
-const NOWHERE: Under = { names: [] };
+const NO_NAMES: readonly string[] = [];
 
-/** Where a text stands that is shown in two places. */
-function bothOf(one: Under | undefined, other: Under): Under {
-  const entity = one?.entity ?? other.entity;
-  return { names: [...new Set([...(one?.names ?? []), ...other.names])], ...(entity === undefined ? {} : { entity }) };
+class Places {
+  readonly #options: RedactionOptions;
+  readonly #byNames = new WeakMap<readonly string[], Map<string | undefined, Under>>();
+  readonly #known = new Map<string, Under>();
+  /** For what is searched for nothing of its own. */
+  readonly unsearched: SearchOptions;
+  /** For what no rule but those that keep is asked about. */
+  readonly onlyKept: SearchOptions;
+
+  constructor(options: RedactionOptions) {
+    this.#options = options;
+    this.unsearched = { ...options, recognisers: [] };
+    this.onlyKept = { ...options, rules: options.rules.filter(({ operator }) => operator === "keep") };
+  }
+
+  of(names: readonly string[], entity?: string): Under {
+    const byEntity = this.#byNames.get(names) ?? new Map<string | undefined, Under>();
+    this.#byNames.set(names, byEntity);
+    const before = byEntity.get(entity);
+    if (before !== undefined) return before;
+    const key = JSON.stringify([entity, ...names]);
+    const place = this.#known.get(key) ?? this.#made(names, entity);
+    this.#known.set(key, place);
+    byEntity.set(entity, place);
+    return place;
+  }
+
+  /** Where a text stands that is shown in two places. */
+  both(one: Under | undefined, other: Under): Under {
+    if (one === undefined || one === other) return other;
+    return this.of([...new Set([...one.names, ...other.names])], one.entity ?? other.entity);
+  }
+
+  /** A name that is for sure of an entity decides, unless that is kept; then what the column holds. */
+  #made(names: readonly string[], entity: string | undefined): Under {
+    if (names.length === 0 && entity === undefined) return { names, options: this.#options };
+    const { policy, rules } = this.#options;
+    const entities = [...names.map((name) => termOf(name, "")?.entity), entity].filter((each) => each !== undefined);
+    const whole = entities.find((entity) => redactionRuleFor(policy, rules, entity).operator !== "keep") ?? entities[0];
+    const hints = names.map((name) => wordsOf(name).join(" "));
+    const options = Object.assign({}, this.#options, { hints }, whole === undefined ? {} : { whole });
+    return { names, options, ...(entity === undefined ? {} : { entity }) };
+  }
+}
+
+/** Whether something of a value is hidden. */
+function hidesIn(value: string, pieces: readonly Piece[]): boolean {
+  return hiddenIn(value, pieces) !== undefined;
+}
+
+/** The entity of the first stretch of a value that is hidden. */
+function hiddenIn(value: string, pieces: readonly Piece[]): string | undefined {
+  return pieces.find(({ start, end, entity, text }) => entity !== undefined && text !== value.slice(start, end))?.entity;
 }
 
 /**
@@ -262,7 +367,7 @@ function bothOf(one: Under | undefined, other: Under): Under {
  */
 function heldBelow(
   cells: readonly Cell[],
-  heads: ReadonlyMap<XmlElement, readonly string[]>,
+  namesOf: (cell: Cell) => readonly string[],
   options: RedactionOptions,
   says: (cell: Cell) => string,
   left: (cell: Cell) => string,
@@ -279,9 +384,9 @@ function heldBelow(
     for (let from = 0, to = 0; from < sorted.length; from = to) {
       for (to = from + 1; to < sorted.length && (sorted[to]?.row ?? 0) <= (sorted[to - 1]?.row ?? 0) + 1; ) to++;
       const block = sorted.slice(from, to);
-      const names = heads.get((block.at(-1) as Cell).element) ?? [];
+      const names = namesOf(block.at(-1) as Cell);
       for (const name of [...new Set([...names].reverse()), ""]) {
-        const below = name === "" ? block : block.filter(({ element }) => heads.get(element)?.includes(name));
+        const below = name === "" ? block : block.filter((cell) => namesOf(cell).includes(name));
         const entity = columnEntity(name, below.map(says), options) ?? columnEntity(name, below.map(left), options);
         if (entity === undefined) continue;
         for (const { element } of below) held.set(element, entity);
@@ -292,92 +397,20 @@ function heldBelow(
   return held;
 }
 
-/** What is found in values, remembered: cells and attributes often say the same. */
-class Reading {
-  readonly #options: SearchOptions;
-  readonly #before: Reading | undefined;
-  readonly #told = new Map<string, SearchOptions>();
-  readonly #pieces = new Map<string, readonly Piece[]>();
-
-  /** `before` searches for the same but for known values: what it found holds where none of these stands in what it left. */
-  constructor(options: SearchOptions, before?: Reading) {
-    this.#options = options;
-    this.#before = before;
-  }
-
-  /** The options of a place. A name that is for sure of an entity decides, unless that is kept; then what the column holds. */
-  told({ names, entity }: Under): SearchOptions {
-    if (names.length === 0 && entity === undefined) return this.#options;
-    const key = JSON.stringify([entity, ...names]);
-    const known = this.#told.get(key);
-    if (known !== undefined) return known;
-    const { policy, rules } = this.#options;
-    const entities = [...names.map((name) => termOf(name, "")?.entity), entity].filter((each) => each !== undefined);
-    const whole = entities.find((entity) => redactionRuleFor(policy, rules, entity).operator !== "keep") ?? entities[0];
-    const hints = names.map((name) => wordsOf(name).join(" "));
-    const told = Object.assign({}, this.#options, { hints }, whole === undefined ? {} : { whole });
-    this.#told.set(key, told);
-    return told;
-  }
-
-  /** A value redacted, in its own offsets. */
-  pieces(value: string, under: Under): readonly Piece[] {
-    const key = JSON.stringify([value, under.entity, ...under.names]);
-    const known = this.#pieces.get(key);
-    if (known !== undefined) return known;
-    const before = this.#before?.pieces(value, under);
-    const told = this.told(under);
-    const { whole: _, ...within } = told;
-    const holds = before === undefined || isChanged(redactedPieces(textOf(before), { ...within, recognisers: [] }));
-    const pieces = holds ? redactedPieces(value, told) : before;
-    this.#pieces.set(key, pieces);
-    return pieces;
-  }
-
-  /** The values that are hidden in a text, each with its entity; a number as a whole. */
-  hiddenIn(value: string, under: Under, isNumber = false): ReadonlyMap<string, string> {
-    const hidden = new Map<string, string>();
-    for (const read of isNumber ? new Set([value, plainNumber(value) ?? value]) : [value])
-      for (const { start, end, entity, text } of this.pieces(read, under))
-        if (entity !== undefined && text !== read.slice(start, end))
-          hidden.set(isNumber ? value : read.slice(start, end), entity);
-    return hidden;
-  }
-
-  isHidden(value: string, under: Under, isNumber = false): boolean {
-    return this.hiddenIn(value, under, isNumber).size > 0;
-  }
-
-  /** What redaction leaves of a value. */
-  left(value: string, under: Under): string {
-    return textOf(this.pieces(value, under));
-  }
-
-  /** A text that is written in one place or in several, redacted there. What is sealed is sealed anew in each place: that two are equal is not told. */
-  redacted(xml: string, group: readonly XmlText[], under: Under): readonly Piece[] {
-    const [only] = group;
-    const pieces = group.length === 1 && only?.keepsValue === true ? this.pieces(only.value, under) : undefined;
-    return only === undefined || pieces === undefined || pieces.some(({ operator }) => operator === "encrypt")
-      ? joinedPieces(xml, asParts(group), this.told(under))
-      : placedPieces(xml, only, pieces);
-  }
-}
-
-function isChanged(pieces: readonly Piece[]): boolean {
-  return pieces.some(({ entity }) => entity !== undefined);
-}
-
-function textOf(pieces: readonly Piece[]): string {
-  return pieces.map(({ text }) => text).join("");
-}
-
 /** What the elements around a text are called, and what they call themselves; in parts of Office Open XML only what is above the cells that show it. */
-function namesAt({ name, root }: Part, text: XmlText, under: ReadonlyMap<XmlElement, Under>, options: RedactionOptions): Under {
+function namesAt(
+  { name, root }: Part,
+  text: XmlText,
+  under: ReadonlyMap<XmlElement, Under>,
+  options: RedactionOptions,
+  places: Places,
+): Under {
   const { attribute } = text;
+  const nowhere = places.of(NO_NAMES);
   const isProperties = root === "Properties" && attribute === undefined;
   if (!isForeign(name) && !isProperties) {
     const { within } = attribute === undefined ? readWith(text) : { within: undefined };
-    return within === undefined ? NOWHERE : (under.get(within) ?? NOWHERE);
+    return within === undefined ? nowhere : (under.get(within) ?? nowhere);
   }
   const names = attribute === undefined ? [] : [attribute.slice(attribute.indexOf(":") + 1)];
   for (let around = text.element; around !== undefined; around = around.parent) {
@@ -387,7 +420,7 @@ function namesAt({ name, root }: Part, text: XmlText, under: ReadonlyMap<XmlElem
     }
     if (!isProperties) names.push(around.name);
   }
-  return { names };
+  return places.of(names);
 }
 
 /** Characters that Excel takes in a cell. */
@@ -419,6 +452,7 @@ function asParts(group: readonly XmlText[]): readonly { readonly written: Writte
 }
 
 function joinedValue(group: readonly XmlText[]): string {
+  if (group.length === 1) return (group[0] as XmlText).value;
   return group.map(({ value }) => value).join("");
 }
 
@@ -437,7 +471,7 @@ interface Sheets {
 }
 
 /** A sheet keeps what its redacted name says where Excel takes it: at most 31 characters, none of `:\\/?*[]`, and no two alike. Any other is called by its number. */
-function sheetsOf(parts: readonly Part[], reading: Reading): Sheets {
+function sheetsOf(parts: readonly Part[], reading: FileReading, options: RedactionOptions): Sheets {
   const names = new Map<XmlText, Piece>();
   const renamed = new Map<string, string>();
   const texts = parts
@@ -445,10 +479,10 @@ function sheetsOf(parts: readonly Part[], reading: Reading): Sheets {
     .filter(({ attribute, element }) => attribute === "name" && element?.name === "sheet");
   const taken = new Set(texts.map(({ value }) => value.toLowerCase()));
   for (const text of texts) {
-    const pieces = redactedPieces(text.value, reading.told(NOWHERE));
+    const pieces = reading.pieces(text.value, options);
     const found = pieces.find(({ entity }) => entity !== undefined);
     if (found?.entity === undefined) continue;
-    let name = pieces.map((piece) => piece.text).join("");
+    let name = textOf(pieces);
     const isTaken = (name: string): boolean => taken.has(name.toLowerCase());
     const isRefused = (name: string): boolean => isTaken(name) || !/^(?!')[^:\\/?*[\]]{1,31}(?<!')$/.test(name);
     for (let number = (text.element?.place ?? 0) + 1; isRefused(name); number++) name = `Sheet ${number}`;
@@ -493,24 +527,27 @@ function literalsOf(formula: string): string {
 }
 
 /** What is found in a text of a formula is hidden there. Where it is found elsewhere in it or only in texts that it joins, all of the formula becomes a text. */
-function formulaPieces(xml: string, group: readonly XmlText[], reading: Reading, sheets: Sheets): readonly Piece[] {
+function formulaPieces(
+  xml: string,
+  group: readonly XmlText[],
+  reading: FileReading,
+  options: RedactionOptions,
+  sheets: Sheets,
+): readonly Piece[] {
   const written = joinedValue(group);
   const formula = sheets.in(written);
-  const told = reading.told(NOWHERE);
   const literals = [...formula.matchAll(LITERAL)].map(({ 0: whole, index }) => [index + 1, index + whole.length - 1] as const);
-  const pieces = redactedPieces(formula, told);
+  const pieces = reading.pieces(formula, options);
   const isInLiterals = pieces.every(
     ({ start, end, entity }) => entity === undefined || literals.some(([from, to]) => from <= start && end <= to),
   );
-  const [joined] = reading.hiddenIn(literalsOf(pieces.map(({ text }) => text).join("")), NOWHERE).values();
-  if (isInLiterals && joined === undefined && formula === written) return joinedPieces(xml, asParts(group), told);
+  const joinedLiterals = literalsOf(textOf(pieces));
+  const joined = hiddenIn(joinedLiterals, reading.pieces(joinedLiterals, options));
+  if (isInLiterals && joined === undefined && formula === written) return reading.written(xml, asParts(group), options);
   const entity = joined ?? pieces.find((piece) => piece.entity !== undefined)?.entity;
   if (entity === undefined) return insteadOf(group, formula);
-  const whole = redactedPieces(formula, Object.assign({}, told, { whole: entity }), () => BARE + formula);
-  const text = `"${whole
-    .map((piece) => piece.text)
-    .join("")
-    .replaceAll('"', '""')}"`;
+  const whole = redactedPieces(formula, Object.assign({}, options, { whole: entity }), () => BARE + formula);
+  const text = `"${textOf(whole).replaceAll('"', '""')}"`;
   const operator = whole.find((piece) => piece.operator !== undefined)?.operator ?? "replace";
   return insteadOf(group, text, { entity, operator });
 }
@@ -519,8 +556,7 @@ function formulaPieces(xml: string, group: readonly XmlText[], reading: Reading,
 const CODE = /&(?:"([^"]*)"|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|\d{1,3}|[A-Za-z])/g;
 
 /** What is printed is read without the codes, and a font's name in them alone. */
-function headerPieces(xml: string, group: readonly XmlText[], reading: Reading): readonly Piece[] {
-  const told = reading.told(NOWHERE);
+function headerPieces(xml: string, group: readonly XmlText[], told: SearchOptions): readonly Piece[] {
   return group.flatMap((text) => {
     const cut = (start: number, end: number): Written => ({
       value: text.value.slice(start, end),
@@ -573,9 +609,15 @@ function withoutCalculationChain(parts: WorkbookParts, options: RedactionOptions
   return left;
 }
 
+/** A text that cells share. */
+interface SharedString {
+  readonly element: XmlElement;
+  readonly text: string;
+}
+
 /** The texts that cells share, by their places. */
-function stringsOf(shared: readonly XmlText[]): ReadonlyMap<number, { readonly element: XmlElement; readonly text: string }> {
-  const strings = new Map<number, { element: XmlElement; text: string }>();
+function stringsOf(shared: readonly XmlText[]): ReadonlyMap<number, SharedString> {
+  const strings = new Map<number, SharedString>();
   for (const text of shared) {
     const { within, spoken } = readWith(text);
     if (within?.name !== "si" || spoken || text.attribute !== undefined || text.unshown) continue;
@@ -585,18 +627,23 @@ function stringsOf(shared: readonly XmlText[]): ReadonlyMap<number, { readonly e
 }
 
 /** A number, a date or a truth is redacted as a whole, and its cell says that it is a text then. */
-function numberPieces({ element }: Cell, texts: readonly XmlText[], options: RedactionOptions): readonly Piece[] {
+function numberPieces(
+  { element }: Cell,
+  texts: readonly XmlText[],
+  reading: FileReading,
+  options: SearchOptions,
+): readonly Piece[] {
   const value = joinedValue(texts);
   const found = [value, plainNumber(value) ?? value]
-    .flatMap((read) => redactedPieces(read, options))
+    .flatMap((read) => reading.pieces(read, options))
     .find(({ entity }) => entity !== undefined);
   if (found?.entity === undefined || found.operator === undefined) return [];
-  const pieces = redactedPieces(value, Object.assign({}, options, { whole: found.entity }));
+  const { entity, operator } = found;
+  const text = textOf(redactedPieces(value, Object.assign({}, options, { whole: entity })));
   const type = element.attributes.get("t");
   const typed: Piece =
     type === undefined
       ? { start: element.tagEnd, end: element.tagEnd, text: ' t="str"' }
       : { start: type.start, end: type.end, text: "str" };
-  const text = pieces.map((piece) => piece.text).join("");
-  return [typed, ...insteadOf(texts, text, { entity: found.entity, operator: found.operator })];
+  return [typed, ...insteadOf(texts, text, { entity, operator })];
 }

@@ -6,7 +6,7 @@ import type { Finding, Recogniser } from "../classification/recogniser.ts";
 import { policyOf, type TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { partitionPoint } from "../partition-point.ts";
-import { type KnownValues, knownNumbers, REPEATED_FROM } from "./known-values.ts";
+import { isWordAt, type KnownValues, knownNumbers, REPEATED_FROM } from "./known-values.ts";
 import {
   generalised,
   hiddenSpans,
@@ -20,6 +20,7 @@ import {
 } from "./markers.ts";
 import type { RedactionKeys } from "./redaction-keys.ts";
 import { checkRedactionRules, type RedactionOperator, type RedactionRule, redactionRuleFor } from "./rules.ts";
+import { StandingValues } from "./standing-values.ts";
 
 export interface RedactionOptions {
   readonly policy: TierPolicy;
@@ -253,16 +254,9 @@ function withRepeated(
   ruleOf: (entity: string) => RedactionRule,
 ): readonly Edit[] {
   const edits = [...found].sort((a, b) => a.start - b.start);
-  const byStart = new Map<string, Map<string, Edit>>();
-  for (const edit of edits) {
-    const value = text.slice(edit.start, edit.end);
-    if (value.length < REPEATED_FROM) continue;
-    const key = value.slice(0, REPEATED_FROM);
-    const same = byStart.get(key);
-    if (same === undefined) byStart.set(key, new Map([[value, edit]]));
-    else same.set(value, edit);
-  }
-  if (byStart.size === 0 && known === undefined) return edits;
+  const here = new StandingValues<Edit>(REPEATED_FROM);
+  for (const edit of edits) here.set(text.slice(edit.start, edit.end), edit);
+  if (here.isEmpty && known === undefined) return edits;
   const more: Edit[] = [];
   let next = 0;
   for (let at = 0; at + REPEATED_FROM <= text.length; at++) {
@@ -272,19 +266,18 @@ function withRepeated(
       at = edit.end - 1;
       continue;
     }
-    const key = text.slice(at, at + REPEATED_FROM);
-    const [here, elsewhere] = [byStart.get(key), known?.byStart.get(key)];
-    if ((here === undefined && elsewhere === undefined) || isWordAt(text, at - 1)) continue;
+    const [standing, elsewhere] = [here.standingAt(text, at), known?.texts.standingAt(text, at) ?? []];
+    if ((standing.length === 0 && elsewhere.length === 0) || isWordAt(text, at - 1)) continue;
     const stands = (value: string): boolean => {
       const end = at + value.length;
-      if (!text.startsWith(value, at) || isWordAt(text, end) || (edit !== undefined && end > edit.start)) return false;
+      if (isWordAt(text, end) || (edit !== undefined && end > edit.start)) return false;
       // Stars of a value are its own.
       const [left] = without(at, end, value.includes("*") ? marked : done);
       return left?.[0] === at && left[1] === end;
     };
     const repeated =
-      [...(here ?? [])].find(([value]) => stands(value)) ??
-      [...(elsewhere ?? [])]
+      standing.find(([value]) => stands(value)) ??
+      elsewhere
         .map(([value, entity]) => [value, { entity, rule: ruleOf(entity) }] as const)
         .find(([value, { rule }]) => rule.operator !== "keep" && stands(value));
     if (repeated === undefined) continue;
@@ -293,10 +286,6 @@ function withRepeated(
     at += value.length - 1;
   }
   return more.length === 0 ? edits : [...edits, ...more].sort((a, b) => a.start - b.start);
-}
-
-function isWordAt(text: string, at: number): boolean {
-  return /[\p{L}\p{N}]/u.test(text[at] ?? "");
 }
 
 /** Pieces after edits of their joined text. An edit that reaches over a border is one on either side. */

@@ -108,11 +108,11 @@ export function headsOf(
   const known = [...new Set(cells.map(({ column }) => column))];
   const columns = new Map<
     number,
-    { terms: readonly string[]; latest: readonly string[]; last: number; heads: number; titles: number }
+    { terms: readonly string[]; latest: readonly string[]; names: readonly string[]; last: number; heads: number; titles: number }
   >();
   const heads = new Map<XmlElement, readonly string[]>();
   const columnAt = (number: number) => {
-    const column = columns.get(number) ?? { terms: [], latest: [], last: -1, heads: 0, titles: 0 };
+    const column = columns.get(number) ?? { terms: [], latest: [], names: [], last: -1, heads: 0, titles: 0 };
     columns.set(number, column);
     return column;
   };
@@ -121,8 +121,8 @@ export function headsOf(
     const found: (readonly [column: number, name: string])[] = [];
     for (const cell of inRow) {
       const column = columnAt(cell.column);
-      heads.set(cell.element, [...column.latest, ...column.terms]);
-      if (column.last !== row - 1) Object.assign(column, { latest: [], heads: 0, titles: 0 });
+      heads.set(cell.element, column.names);
+      if (column.last !== row - 1) Object.assign(column, { latest: [], names: column.terms, heads: 0, titles: 0 });
       column.last = row;
       if (column.heads >= MOST_HEADS || column.titles >= MOST_TITLES) continue;
       if (isTitle) column.titles++;
@@ -137,6 +137,7 @@ export function headsOf(
       const column = columnAt(number);
       column.latest = [name, ...column.latest];
       if (termOf(name, "") !== undefined) column.terms = [...new Set([name, ...column.terms])];
+      column.names = [...column.latest, ...column.terms];
     }
   }
   return heads;

@@ -4,7 +4,6 @@ import { wordsOf } from "../classification/names/words-of.ts";
 import { shownName } from "../classification/shown-column.ts";
 import { partitionPoint } from "../partition-point.ts";
 import { joined, type Parts, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
-import { redactionRuleFor } from "./rules.ts";
 
 /** A value inside a file, and how each of its UTF-16 units is written there. */
 export interface Written {
@@ -109,7 +108,8 @@ export function namedWithin(
   type Place = {
     readonly under: RedactionOptions;
     readonly own?: LexiconTerm | undefined;
-    readonly outer: LexiconTerm | undefined;
+    /** What holds of a value that looks like one of them. */
+    readonly outer?: { readonly term: LexiconTerm; readonly under: RedactionOptions };
   };
   const places = new Map<Around | undefined, Map<string, Place>>();
   /** What each name around says, with its words: many values stand below it. */
@@ -121,12 +121,14 @@ export function namedWithin(
   };
   const placeOf = (name: string, around: Around | undefined): Place => {
     const under = named(options, name, around?.name ?? "");
-    if (under.whole !== undefined) return { under, own: termOf(name, around?.name ?? ""), outer: undefined };
+    if (under.whole !== undefined) return { under, own: termOf(name, around?.name ?? "") };
     for (const at of outward(around)) {
       const { term, words } = saidBy(at);
-      if (term !== undefined) return { under: Object.assign({}, under, { hints: [...(under.hints ?? []), words] }), outer: term };
+      if (term === undefined) continue;
+      const within = Object.assign({}, under, { hints: [...(under.hints ?? []), words] });
+      return { under: within, outer: { term, under: Object.assign({}, within, { whole: term.entity }) } };
     }
-    return { under, outer: undefined };
+    return { under };
   };
   return (name, around, value) => {
     const names = places.get(around) ?? new Map<string, Place>();
@@ -135,19 +137,11 @@ export function namedWithin(
     names.set(name, place);
     const { under, own, outer } = place;
     if (own !== undefined && isOtherwise(own, name, around?.name ?? "", [value])) return options;
-    return outer === undefined || outer.value?.test(value) === false ? under : Object.assign({}, under, { whole: outer.entity });
+    return outer === undefined || outer.term.value?.test(value) === false ? under : outer.under;
   };
 }
 
 /** What is left of a name names the values below it, so that it does so the second time too. */
 export function nameLeft(pieces: readonly Piece[], options: RedactionOptions): string {
   return shownName(pieces.map((piece) => piece.text).join(""), options);
-}
-
-/** The options of a place whose column is known to hold an entity as a whole: what the place's own name says goes before, unless that is kept. */
-export function heldBy(under: RedactionOptions, entity: string | undefined): RedactionOptions {
-  if (entity === undefined) return under;
-  const { policy, rules, whole } = under;
-  const isKept = whole === undefined || redactionRuleFor(policy, rules, whole).operator === "keep";
-  return isKept ? Object.assign({}, under, { whole: entity }) : under;
 }

@@ -1,0 +1,67 @@
+import { checkArgument } from "@seneschal/kernel";
+import { columnEntity } from "./column-entities.ts";
+import { everywhere, FileReading } from "./file-reading.ts";
+import { checkRedaction, joined, type Redacted, type RedactionOptions } from "./redact.ts";
+import { named, nameLeft, type Written } from "./written-values.ts";
+
+/** A column of a table. */
+export interface TableColumn {
+  readonly name: string;
+  readonly cells: readonly (string | null)[];
+}
+
+/** A column after redaction, and how often something was hidden of each entity in its name and its cells. */
+export interface RedactedColumn extends TableColumn {
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/**
+ * Redacts the columns of a table: their names, and each cell with what the name says of it, and with what the column holds as a whole by its name and most of its values, as classification tells it. What is hidden in one cell is hidden in all. Throws as `redact`.
+ *
+ * @example
+ * ```ts
+ * import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, redactColumns } from "@seneschal/governance";
+ * const options = { policy: DEFAULT_TIER_POLICY, recognisers: DEFAULT_RECOGNISERS, rules: [] };
+ * const [ssn, note] = redactColumns([{ name: "ssn", cells: ["536226728", null] }, { name: "note", cells: ["sent to 536226728", "7"] }], options);
+ * console.log(ssn?.cells, note?.cells); // [ '<US_SSN>', null ] [ 'sent to <US_SSN>', '7' ]
+ * ```
+ */
+export function redactColumns(columns: readonly TableColumn[], options: RedactionOptions): readonly RedactedColumn[] {
+  checkArgument("columns", columns, "array");
+  for (const { name, cells } of columns) {
+    checkRedaction(name, options);
+    checkArgument("cells", cells, "array");
+  }
+  const reading = new FileReading();
+  const redacted = (value: string, under: RedactionOptions): Redacted =>
+    joined(reading.written(value, [{ written: asItIs(value), alone: true }], under), options.policy);
+  const under = columns.map(({ name }) => named(options, nameLeft(reading.alone(name, options), options), options.about ?? ""));
+  const redactedColumn = ({ name, cells }: TableColumn, i: number): RedactedColumn => {
+    const given = reading.heldBy(under[i] ?? options, entities[i]);
+    const counts = new Map<string, number>();
+    const counted = ({ text, redactions }: Redacted): string => {
+      for (const { entity } of redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
+      return text;
+    };
+    return {
+      name: counted(redacted(name, options)),
+      cells: cells.map((cell) => (cell === null ? null : counted(redacted(cell, given)))),
+      counts,
+    };
+  };
+  const judged = ({ name, cells }: TableColumn): string | undefined => {
+    const values = cells.filter((cell) => cell !== null);
+    return columnEntity(name, values, options);
+  };
+  const entities = columns.map(judged);
+  for (;;) {
+    const done = everywhere(reading, () => columns.map(redactedColumn));
+    const later = done.map((column, i) => (entities[i] === undefined ? judged(column) : undefined));
+    if (later.every((entity) => entity === undefined)) return done;
+    for (const [i, entity] of later.entries()) entities[i] ??= entity;
+  }
+}
+
+function asItIs(value: string): Written {
+  return { value, at: (i) => i, write: (text) => text, keepsValue: true };
+}
