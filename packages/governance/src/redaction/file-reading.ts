@@ -39,11 +39,13 @@ export class FileReading {
   ): readonly Piece[] {
     const [only] = parts;
     if (only !== undefined && parts.length === 1) {
-      const { value, at, keepsValue = false } = only.written;
+      const { written } = only;
+      const { value, keepsValue = false } = written;
       const pieces = this.pieces(value, under);
       const isKept = (operator: Piece["operator"]): boolean =>
-        operator === "encrypt" || (operator === "tokenise" && !keepsValue && file.slice(at(0), at(value.length)) !== value);
-      if (!pieces.some(({ operator }) => isKept(operator))) return placedPieces(file, only.written, pieces);
+        operator === "encrypt" ||
+        (operator === "tokenise" && !keepsValue && file.slice(written.at(0), written.at(value.length)) !== value);
+      if (!pieces.some(({ operator }) => isKept(operator))) return placedPieces(file, written, pieces);
     } else this.pieces(parts.map(({ written }) => written.value).join(""), under);
     return joinedPieces(file, parts, this.knowing(under));
   }

@@ -128,7 +128,8 @@ function placesIn(name: string, root: string, texts: readonly XmlText[], cells: 
   const copies = texts.flatMap((text) => copyAround(root, text) ?? []);
   const cellOf = new Map(cells.map((cell) => [cell.element, cell]));
   const read: Place[] = [];
-  for (const group of groupsOf(texts.filter(({ unshown }) => !unshown))) {
+  const isForm = (text: XmlText): boolean => placeOf(name, root, text) === "form";
+  for (const group of groupsOf(texts.filter((text) => !text.unshown && (text.attribute === undefined || !isForm(text))))) {
     const text = group[0] as XmlText;
     const kind = placeOf(name, root, text);
     if (kind === "form") continue;
@@ -284,10 +285,10 @@ export function restoreWorkbook(
   const done = new Map<string, string>();
   for (const [part, xml] of parts) {
     const pieces: Piece[] = [];
-    for (const { value, write, start, end } of xmlTexts(part, xml)) {
-      const { text, count } = restore(value, policy, keys);
+    for (const written of xmlTexts(part, xml)) {
+      const { text, count } = restore(written.value, policy, keys);
       restored += count;
-      if (count > 0) pieces.push({ start, end, text: write(text, 0) });
+      if (count > 0) pieces.push({ start: written.start, end: written.end, text: written.write(text, 0) });
     }
     done.set(part, assembled(xml, [pieces], { policy, recognisers: [], rules: [] }).text);
   }
@@ -458,9 +459,10 @@ function joinedValue(group: readonly XmlText[]): string {
 
 /** Another text in the place of one that is read in parts. */
 function insteadOf(group: readonly XmlText[], text: string, of: Pick<Piece, "entity" | "operator"> = {}): readonly Piece[] {
-  return group.map(({ start, end, write }, i) =>
-    i === 0 ? { start, end, text: write(text, 0), ...of } : { start, end, text: "" },
-  );
+  return group.map((written, i) => {
+    const { start, end } = written;
+    return i === 0 ? { start, end, text: written.write(text, 0), ...of } : { start, end, text: "" };
+  });
 }
 
 /** The names of sheets that hold values, and what they are called then. */
@@ -488,8 +490,8 @@ function sheetsOf(parts: readonly Part[], reading: FileReading, options: Redacti
     for (let number = (text.element?.place ?? 0) + 1; isRefused(name); number++) name = `Sheet ${number}`;
     taken.add(name.toLowerCase());
     renamed.set(text.value.toLowerCase(), name);
-    const { start, end, write } = text;
-    names.set(text, { start, end, text: write(name, 0), entity: found.entity, operator: found.operator ?? "replace" });
+    const { start, end } = text;
+    names.set(text, { start, end, text: text.write(name, 0), entity: found.entity, operator: found.operator ?? "replace" });
   }
   return {
     names,

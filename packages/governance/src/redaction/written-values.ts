@@ -23,25 +23,26 @@ export function piecesOf(
   options: RedactionOptions,
   parts?: Parts & { readonly endAt: (end: number) => number },
 ): readonly Piece[] {
-  const { value, at, keepsValue = false } = written;
-  const endAt = parts?.endAt ?? at;
-  const source = (start: number, end: number) => (keepsValue ? value.slice(start, end) : file.slice(at(start), endAt(end)));
+  const { value, keepsValue = false } = written;
+  const endAt = parts?.endAt ?? ((end) => written.at(end));
+  const source = (start: number, end: number) =>
+    keepsValue ? value.slice(start, end) : file.slice(written.at(start), endAt(end));
   return placedPieces(file, written, redactedPieces(value, options, source, parts), endAt);
 }
 
 /** Pieces of a value in the offsets of the file, as it would write them. */
 export function placedPieces(
   file: string,
-  { at, write }: Written,
+  written: Written,
   pieces: readonly Piece[],
-  endAt: (end: number) => number = at,
+  endAt: (end: number) => number = (end) => written.at(end),
 ): readonly Piece[] {
   return pieces.map((piece) => {
-    const [start, end] = [at(piece.start), endAt(piece.end)];
+    const [start, end] = [written.at(piece.start), endAt(piece.end)];
     return Object.assign({}, piece, {
       start,
       end,
-      text: piece.entity === undefined ? file.slice(start, end) : write(piece.text, piece.start),
+      text: piece.entity === undefined ? file.slice(start, end) : written.write(piece.text, piece.start),
     });
   });
 }

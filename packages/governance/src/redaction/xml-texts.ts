@@ -32,8 +32,17 @@ export interface XmlText extends Written {
 }
 
 type OpenElement = {
-  -readonly [Member in keyof XmlElement]: Member extends "parent" ? OpenElement | undefined : XmlElement[Member];
+  -readonly [Member in keyof XmlElement]: Member extends "parent"
+    ? OpenElement | undefined
+    : Member extends "attributes"
+      ? Map<string, XmlText>
+      : XmlElement[Member];
+} & {
+  /** How many elements of each name were in it so far. */
+  children?: Map<string, number>;
 };
+
+const NO_ATTRIBUTES = new Map<string, XmlText>();
 
 const NAME = "[\\p{L}_][\\p{L}\\p{N}\\p{M}.:_-]*";
 const MARKUP = new RegExp(
@@ -59,18 +68,12 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
   const declared = DECLARATION.exec(xml)?.[0].length ?? 0;
   if (declared === 0 && /^\ufeff?<\?xml\s/.test(xml)) refuse("is not declared as XML in UTF-8");
   let element: OpenElement | undefined;
-  const counts = new Map<XmlElement | undefined, Map<string, number>>();
-  const counted = (parent: XmlElement | undefined, name: string, count: number): void => {
-    const of = counts.get(parent);
-    if (of === undefined) counts.set(parent, new Map([[name, count]]));
-    else of.set(name, count);
-  };
   let depth = 0;
   let at = 0;
   let goesOn = false;
   const textIn = (start: number, end: number, plain = false): XmlText | undefined => {
     if (start === end || (xml.slice(start, end).trim() === "" && element?.name !== "t" && !goesOn)) return undefined;
-    const text = { ...writtenIn(xml, start, end, plain, refuse), start, end, element, ...(goesOn && { goesOn }) };
+    const text = new WrittenXml(xml, start, end, element, refuse, { plain, goesOn });
     goesOn = true;
     if (element !== undefined) element.hasText = true;
     return text;
@@ -90,34 +93,35 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
       const text = textIn(match.index + "<![CDATA[".length, at - "]]>".length, true);
       if (text !== undefined) yield text;
     } else if (markup.startsWith("<!") || markup.startsWith("<?")) {
-      if (at > declared) yield { ...writtenIn(xml, at, at, true, refuse), start: match.index, end: at, element, unshown: true };
+      if (at > declared) yield new WrittenXml(xml, match.index, at, element, refuse, { unshown: true });
     } else if (closed !== undefined) {
-      if (element === undefined || element.name !== localName(closed)) refuse("is no well-formed XML");
-      counts.delete(element);
-      if (element !== undefined) element.end = at;
-      element = element?.parent;
+      const ended: OpenElement = element ?? refuse("is no well-formed XML");
+      if (ended.name !== localName(closed)) refuse("is no well-formed XML");
+      ended.end = at;
+      delete ended.children;
+      element = ended.parent;
       depth--;
     } else if (opened !== undefined) {
-      const attributes = new Map<string, XmlText>();
+      const attributes = written === "" ? NO_ATTRIBUTES : new Map<string, XmlText>();
+      const name = localName(opened);
       const next: OpenElement = {
-        name: localName(opened),
+        name,
         attributes,
         start: match.index,
         end: at,
         hasText: false,
         tagEnd: match.index + 1 + opened.length + written.length,
         parent: element,
-        place: counts.get(element)?.get(localName(opened)) ?? 0,
+        place: placeIn(element, name),
       };
-      counted(element, next.name, next.place + 1);
       const from = match.index + 1 + opened.length;
-      for (const { 0: whole, 1: name = "", 2: double, 3: single = "", index } of written.matchAll(ATTRIBUTE)) {
-        const end = from + index + whole.length - 1;
-        const start = end - (double ?? single).length;
-        const text = { ...writtenIn(xml, start, end, false, refuse), start, end, attribute: name, element: next };
-        attributes.set(name, text);
-        yield text;
-      }
+      if (written !== "")
+        for (const { 0: whole, 1: attribute = "", 2: double, 3: single = "", index } of written.matchAll(ATTRIBUTE)) {
+          const end = from + index + whole.length - 1;
+          const text = new WrittenXml(xml, end - (double ?? single).length, end, next, refuse, { attribute });
+          attributes.set(attribute, text);
+          yield text;
+        }
       if (empty === "/") continue;
       if (++depth > MOST_DEEP) refuse("nests too deep");
       element = next;
@@ -126,15 +130,72 @@ export function* xmlTexts(part: string, xml: string): Generator<XmlText> {
   if (element !== undefined || xml.slice(at).trim() !== "") refuse("is no well-formed XML");
 }
 
-/** In CDATA nothing stands for anything else. */
-function writtenIn(xml: string, start: number, end: number, plain: boolean, refuse: (why: string) => never): Written {
-  const raw = xml.slice(start, end);
-  if (plain)
-    return { value: raw, keepsValue: true, at: (i) => start + i, write: (text) => text.replaceAll("]]>", "]]]]><![CDATA[>") };
+/** How many elements of a name stand in an element before one that comes now. */
+function placeIn(element: OpenElement | undefined, name: string): number {
+  if (element === undefined) return 0;
+  element.children ??= new Map();
+  const place = element.children.get(name) ?? 0;
+  element.children.set(name, place + 1);
+  return place;
+}
+
+class WrittenXml implements XmlText {
+  readonly keepsValue = true;
+  readonly value: string;
+  readonly start: number;
+  readonly end: number;
+  readonly element: XmlElement | undefined;
+  declare readonly attribute?: string;
+  declare readonly goesOn?: true;
+  declare readonly unshown?: true;
+  /** In CDATA nothing stands for anything else. */
+  readonly #plain: boolean;
+  /** Where each unit of the value is written, where some are written in another way than they read. */
+  readonly #starts: readonly number[] | undefined;
+
+  constructor(
+    xml: string,
+    start: number,
+    end: number,
+    element: XmlElement | undefined,
+    refuse: (why: string) => never,
+    {
+      plain = false,
+      goesOn = false,
+      unshown = false,
+      attribute,
+    }: {
+      readonly plain?: boolean;
+      readonly goesOn?: boolean;
+      readonly unshown?: boolean;
+      readonly attribute?: string;
+    },
+  ) {
+    this.start = start;
+    this.end = end;
+    this.element = element;
+    this.#plain = plain;
+    if (attribute !== undefined) this.attribute = attribute;
+    if (goesOn) this.goesOn = true;
+    if (unshown) this.unshown = true;
+    const raw = unshown ? "" : xml.slice(start, end);
+    const isAsItReads = plain || !/[<&]|_x[0-9A-Fa-f]{4}_/.test(raw);
+    this.#starts = isAsItReads ? undefined : [];
+    this.value = isAsItReads ? raw : readIn(raw, start, this.#starts as number[], refuse);
+  }
+
+  at(index: number): number {
+    return this.#starts === undefined ? this.start + index : (this.#starts[index] ?? this.end);
+  }
+
+  write(text: string): string {
+    return this.#plain ? text.replaceAll("]]>", "]]]]><![CDATA[>") : escaped(text);
+  }
+}
+
+/** What is written in an element or an attribute, and where each unit of it stands. */
+function readIn(raw: string, start: number, starts: number[], refuse: (why: string) => never): string {
   if (raw.includes("<")) refuse("is no well-formed XML");
-  const write = escaped;
-  if (!/&|_x[0-9A-Fa-f]{4}_/.test(raw)) return { value: raw, keepsValue: true, at: (i) => start + i, write };
-  const starts: number[] = [];
   let value = "";
   for (const { 0: unit, 1: decimal, 2: hex, 3: name, 4: unitCode, index } of raw.matchAll(UNIT)) {
     const code = Number.parseInt(decimal ?? hex ?? unitCode ?? "", decimal === undefined ? 16 : 10);
@@ -149,7 +210,7 @@ function writtenIn(xml: string, start: number, end: number, plain: boolean, refu
     for (let i = 0; i < (said ?? "").length; i++) starts.push(start + index);
     value += said;
   }
-  return { value, keepsValue: true, at: (i) => starts[i] ?? end, write };
+  return value;
 }
 
 /** A text as it stands in an element or an attribute. */
