@@ -117,7 +117,7 @@ export function everywhere<Done>(reading: FileReading, redacted: () => Done): Do
   throw governanceError("classification_failed", "the file could not be redacted");
 }
 
-export function isChanged(pieces: readonly Piece[]): boolean {
+function isChanged(pieces: readonly Piece[]): boolean {
   return pieces.some(({ entity }) => entity !== undefined);
 }
 
