@@ -27,9 +27,10 @@ export interface RedactedColumn extends TableColumn {
  * ```
  */
 export function redactColumns(columns: readonly TableColumn[], options: RedactionOptions): readonly RedactedColumn[] {
+  checkRedaction("", options);
   checkArgument("columns", columns, "array");
   for (const { name, cells } of columns) {
-    checkRedaction(name, options);
+    checkArgument("name", name, "string");
     checkArgument("cells", cells, "array");
   }
   const reading = new FileReading();
