@@ -358,6 +358,123 @@ const closed = async (settings: object, policySource?: string) => {
 const DECIDES = (decision: string) =>
   `package governance\ndecision := {"allowed": false, "policy_id": "x", "policy_name": "x"}\nmodel_decision := ${decision}\n`;
 
+describe("a value that is cut over messages", () => {
+  const VALUES: readonly (readonly [before: string, value: string])[] = [
+    ["", "536-22-8726"],
+    ["", "4111111111111111"],
+    ["iban ", "DE89370400440532013000"],
+    ["", "grace.hopper@navy.example.com"],
+    ["", "AKIAIOSFODNN7EXAMPLE"],
+    ["", "password: Tr0ub4dor3x!"],
+    ["", Buffer.from("my ssn is 536-22-8726").toString("base64")],
+    ["", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"],
+  ];
+  /** Who says the pieces, and what stands between them; `*` is a piece. */
+  const PATTERNS: readonly (readonly (readonly [role: string, text: string])[])[] = [
+    [
+      ["user", "*"],
+      ["user", "*"],
+    ],
+    [
+      ["system", "*"],
+      ["user", "*"],
+    ],
+    [
+      ["user", "*"],
+      ["assistant", "ok, go on"],
+      ["user", "*"],
+    ],
+    [
+      ["user", "*"],
+      ["assistant", "*"],
+    ],
+    [
+      ["system", "be kind"],
+      ["user", "*"],
+      ["assistant", "yes?"],
+      ["tool", "done"],
+      ["user", "*"],
+    ],
+    [
+      ["user", "*"],
+      ["assistant", "and?"],
+      ["user", "*"],
+      ["assistant", "and?"],
+      ["user", "*"],
+    ],
+  ];
+  let upstream: Awaited<ReturnType<typeof closed>>;
+  beforeAll(async () => {
+    upstream = await closed({});
+  });
+  afterAll(() => upstream.stop());
+  const told = async (messages: readonly object[]): Promise<readonly { role: string; content: string }[]> => {
+    upstream.model.told.length = 0;
+    upstream.model.answer(echo);
+    const { status } = await upstream.rig.call("admin", "POST", "/v1/chat/completions", { model: "stub-1", messages });
+    expect(status).toBe(200);
+    return upstream.model.told[0]?.body.messages;
+  };
+
+  test.each(VALUES)("reaches no model: %s%s", async (before, value) => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...PATTERNS), fc.nat(), fc.nat(), async (pattern, first, second) => {
+        const pieces = pattern.filter(([, text]) => text === "*").length;
+        const cuts = [1 + (first % (value.length - 1)), 1 + (second % (value.length - 1))].slice(0, pieces - 1);
+        const at = [0, ...cuts.sort((a, b) => a - b), value.length];
+        let piece = 0;
+        const messages = pattern.map(([role, text]) => {
+          if (text !== "*") return { role, content: text, ...(role === "tool" ? { tool_call_id: "c" } : {}) };
+          const content = (piece === 0 ? before : "") + value.slice(at[piece], at[piece + 1]);
+          piece++;
+          return { role, content };
+        });
+        const said = await told(messages);
+        for (const keeps of [/./, /^(?!assistant)/, /^user/, /^system|^user/])
+          expect(
+            said
+              .filter(({ role }) => keeps.test(role))
+              .map(({ content }) => content)
+              .join(""),
+          ).not.toContain(value);
+      }),
+      { numRuns: 12, seed: 29 },
+    );
+  });
+
+  test("a value that one message asks for and another one tells is hidden", async () => {
+    const said = await told([
+      { role: "assistant", content: "What is your social security number?" },
+      { role: "user", content: "536228726" },
+    ]);
+    expect(said.map(({ content }) => content)).toEqual(["What is your social security number?", "<US_SSN_1>"]);
+  });
+
+  test("messages that only stand beside one another are told as they are", async () => {
+    const messages = [
+      { role: "system", content: "You are a helpful assistant. Today is a good day." },
+      { role: "user", content: "Compare Postgres 16.2 and MySQL 8" },
+      { role: "assistant", content: "Postgres has 3 advantages:\n1. extensions\n2. types\n3. MVCC" },
+      { role: "user", content: "4 more please, in 2025" },
+      { role: "assistant", content: "12 GB of memory, 99.9" },
+      { role: "user", content: "100 users at 10:30, build 4711.20" },
+      { role: "user", content: "2024-11 was version 1.2" },
+    ];
+    expect(await told(messages)).toEqual(messages);
+  });
+
+  test("answers of a talk give back the whole value", async () => {
+    const { body } = await upstream.rig.call("admin", "POST", "/v1/chat/completions", {
+      model: "stub-1",
+      messages: [
+        { role: "user", content: "4111111111" },
+        { role: "user", content: "111111" },
+      ],
+    });
+    expect(JSON.stringify(body)).not.toContain("<CREDIT_CARD");
+  });
+});
+
 describe("closed where nothing says open", () => {
   test("without an upstream there are no such paths", async () => {
     const rig = await startRig(servers[0]?.[1] as never);

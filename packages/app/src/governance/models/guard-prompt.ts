@@ -21,8 +21,9 @@ import {
 } from "@seneschal/governance";
 import { invalid } from "../fault.ts";
 import type { GovernanceServices } from "../services.ts";
+import { guardTalk, type TalkText } from "./guard-talk.ts";
 import type { ModelSettings } from "./open-models.ts";
-import { entitiesLeft, guardText, type TextGuard } from "./text-guard.ts";
+import { entitiesLeft, guardText, isJson, type TextGuard } from "./text-guard.ts";
 
 /** What the model may be sent, and all that was found out on the way. */
 export interface GuardedPrompt {
@@ -64,7 +65,6 @@ export async function guardPrompt(
     ...({ direction: "prompt", endpoint, accepts, media: read.media } as const),
     model: String(given["model"]),
     subject: { id: principal.id, org: principal.org, scopes: principal.scopes },
-    given: { tier, tags: [...tags] },
   };
   const judged = async (extra: readonly RedactionRule[]): Promise<GuardedPrompt> => {
     // What the deployment rules comes first; where nobody says anything, CONFIDENTIAL and above is hidden and comes back.
@@ -83,8 +83,9 @@ export async function guardPrompt(
       owner,
       placeholders: new Placeholders([JSON.stringify(given), ...contentTexts(request)]),
     };
-    const facts = await hideAll(request, guard, rules, services);
-    const question = { ...asked, ...facts };
+    const { across, ...facts } = await hideAll(request, guard, rules, services);
+    const said = { tier: maxTier(tiers, tier, across.tier), tags: [...new Set([...tags, ...across.tags])] };
+    const question = { ...asked, given: said, ...facts };
     return { body: request.body, guard, question, verdict: await decideModel(question, policy, tiers, now, owner) };
   };
   const first = await judged([]);
@@ -105,30 +106,47 @@ async function hideAll(
   guard: TextGuard,
   rules: readonly RedactionRule[],
   { tiers }: GovernanceServices,
-): Promise<Pick<ModelQuestion, "remaining" | "entities" | "flags">> {
+): Promise<Pick<ModelQuestion, "remaining" | "entities" | "flags"> & { readonly across: Sensitivity }> {
   const entities = new Set<string>();
   const left = new Set<string>();
   const flags = new Map<string, Flag>();
   const flag = (kind: Flag["kind"], id: string, role: string): void =>
     void flags.set(`${kind} ${id} ${role}`, { kind, id, role });
   const clean = new Set<string>();
+  const talk: TalkText[] = [];
+  /** Texts of messages after what they hold together is hidden. */
+  const settles: (() => void)[] = [];
+  const found = (entity: string, role: string): void => {
+    entities.add(entity);
+    if (policyOf(tiers, entity).tags.includes("CREDENTIALS")) flag("secret", entity, role);
+  };
   for (const text of request.texts) {
     const { path, role, parts, form } = text;
     const whole = parts.join("");
     if (form === "fixed" && clean.has(whole)) continue;
     const guarded = await guardText(guard, text, rules, true);
-    for (const entity of guarded.entities) {
-      entities.add(entity);
-      if (policyOf(tiers, entity).tags.includes("CREDENTIALS")) flag("secret", entity, role);
-    }
+    for (const entity of guarded.entities) found(entity, role);
     for (const id of guarded.injections) flag("prompt_injection", id, role);
     if (form === "fixed") {
       if (guarded.entities.size > 0) throw invalid(path, "holds what may not be told, in a place where it cannot be hidden");
       clean.add(whole);
+    } else if (form === "text" && path.startsWith("messages[") && !isJson(guarded.parts.join(""))) {
+      const said = guarded.parts.map((part): TalkText => ({ role, text: part }));
+      talk.push(...said);
+      settles.push(() => text.set(said.map((part) => part.text)));
     } else text.set(guarded.parts);
     for (const entity of await entitiesLeft(guard, guarded.parts.join(""))) left.add(entity);
   }
-  return { entities: [...entities].sort(), remaining: sensitivityOf(left, tiers), flags: [...flags.values()] };
+  const together = await guardTalk(guard, talk, rules);
+  for (const settle of settles) settle();
+  for (const entity of together.hidden) found(entity, "none");
+  for (const entity of together.left) left.add(entity);
+  return {
+    entities: [...entities].sort(),
+    remaining: sensitivityOf(left, tiers),
+    flags: [...flags.values()],
+    across: sensitivityOf(new Set([...together.hidden, ...together.left]), tiers),
+  };
 }
 
 /** The tier and the tags of what was found. */

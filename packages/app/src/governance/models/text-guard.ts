@@ -26,7 +26,8 @@ export interface Guarded {
 }
 
 const ROUNDS = 8;
-const EVERYTHING: readonly RedactionRule[] = [{ operator: "replace" }];
+/** Hides whatever is found. */
+export const EVERYTHING: readonly RedactionRule[] = [{ operator: "replace" }];
 
 /**
  * Hides what the rules hide in a text, and searches again until nothing more is found. What `tokenise` and `encrypt` take is behind a placeholder of the request where values come back
@@ -89,7 +90,8 @@ export async function search(
   return redactor.redact({ text, format, rules, key, injections, ...(names.length === 0 ? {} : { placeholders: names }) }, owner);
 }
 
-function isJson(text: string): boolean {
+/** True for an object or a list as JSON writes it. */
+export function isJson(text: string): boolean {
   if (!/^\s*[{[]/.test(text)) return false;
   try {
     JSON.parse(text);
