@@ -1,5 +1,6 @@
 import type { Metrics } from "@seneschal/adapters/metrics";
 import { inSpan } from "@seneschal/adapters/telemetry";
+import type { Federation } from "@seneschal/core/keys";
 import { parseCertificates } from "@seneschal/crypto/x509";
 import type { DocumentStore, Vault } from "@seneschal/kernel/ports";
 import { Counter, Gauge, Histogram } from "prom-client";
@@ -11,7 +12,6 @@ import {
   logWitnesses,
   messages,
   type PartnerStates,
-  type StoredFederation,
   shares,
   witnessedLogs,
 } from "./partners/index.ts";
@@ -229,8 +229,8 @@ export function measured({ registry }: Metrics): Measured {
   };
 }
 
-async function activeFederations(store: DocumentStore): Promise<readonly StoredFederation[]> {
-  const all: StoredFederation[] = [];
+async function activeFederations(store: DocumentStore): Promise<readonly Federation[]> {
+  const all: Federation[] = [];
   for await (const federation of every({ store }, federations, "active", [])) all.push(federation);
   return all;
 }

@@ -11,7 +11,7 @@ import {
   recoveries,
 } from "./custody/index.ts";
 import { forgetEnded, signingRequests, spentNonces, systemCall } from "./ground/index.ts";
-import { endReplica, purgeMessages, replicaId, replicas } from "./partners/index.ts";
+import { destroyReplica, purgeMessages, replicaId, replicas } from "./partners/index.ts";
 import { emergencies, expireEmergency, retireCredentials, serviceIdentities, writeLastUse } from "./people/index.ts";
 import type { GatewayServices } from "./services.ts";
 
@@ -71,7 +71,7 @@ export async function sweep(services: GatewayServices, background: Background, n
     async ({ workspace_id, org_id }) => {
       await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
         const replica = await unit.get(replicas, replicaId(workspace_id, org_id));
-        if (replica?.stage === "offered") await endReplica(services, unit, replica, "expired");
+        if (replica?.stage === "offered") await destroyReplica(services, unit, replica, "expired");
       });
     },
   );

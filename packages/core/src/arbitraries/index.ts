@@ -3,7 +3,18 @@
 export { clusterCommands, clusterStates, joinOf, maintenanceRequests, nodeViews, tenantCommands } from "./cluster.ts";
 export { fileCallers, fileSettings, knownFiles } from "./files.ts";
 export { jobEvents } from "./jobs.ts";
-export { emergencyInputs, offeredCheckpoints, ownerStates, people, workspaceInputs } from "./keys.ts";
+export {
+  deliveries,
+  dispatches,
+  emergencyInputs,
+  federationInputs,
+  invitationsOf,
+  offeredCheckpoints,
+  ownerStates,
+  people,
+  signedConsents,
+  workspaceInputs,
+} from "./keys.ts";
 export {
   deletions,
   lifecycleRules,

@@ -1,10 +1,17 @@
 import fc from "fast-check";
 import {
+  type Delivery,
+  type Dispatch,
+  dispatchKinds,
   type EmergencyInput,
+  type FederationInput,
+  type Invitation,
+  invitationStatuses,
   type OfferedCheckpoint,
   type OwnerState,
   offeredGrowths,
   type Person,
+  type SignedConsent,
   type Workspace,
   type WorkspaceInput,
 } from "../keys/index.ts";
@@ -88,3 +95,67 @@ export const offeredCheckpoints: fc.Arbitrary<OfferedCheckpoint> = fc.record({
   note: fc.stringMatching(/^[a-f]{1,4}$/),
   log_key: fc.constantFrom("key one", "key two"),
 });
+
+/** What may happen to a federation. */
+export const federationInputs: fc.Arbitrary<FederationInput> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom("sign" as const, "renew" as const),
+    signed: fc.record({
+      certificate: fc.constantFrom("theirs", "theirs anew"),
+      serial_number: fc.constantFrom("01", "02"),
+      expires_at: fc.constant("2027-01-01T00:00:00.000Z"),
+    }),
+  }),
+  fc.record({
+    kind: fc.constant("import" as const),
+    certificate: fc.constantFrom("ours", "ours anew"),
+    expires_at: fc.constant("2027-01-01T00:00:00.000Z"),
+  }),
+  fc.record({ kind: fc.constant("check" as const), heard: fc.boolean() }),
+  fc.constant({ kind: "hear" as const }),
+  fc.constant({ kind: "revoke" as const }),
+);
+
+/** What waits in the outbox to partners, after any number of tries. */
+export const dispatches: fc.Arbitrary<Dispatch> = fc.record({
+  kind: fc.constantFrom(...dispatchKinds),
+  org_id: fc.constant("acme"),
+  federation_id: fc.constant("f1"),
+  workspace_id: fc.constantFrom("w1", "w2"),
+  token: fc.constantFrom("t1", "t2"),
+  attempts: fc.oneof(fc.integer({ min: 0, max: 1000 }), fc.constantFrom(6, 7, 8, 698, 699, 700)),
+  due_at: fc.constant("2026-01-01T00:00:00.000Z"),
+  error_detail: fc.constantFrom(null, "no connection"),
+  created_at: fc.constant("2026-01-01T00:00:00.000Z"),
+});
+
+/** What a try of it may come to. */
+export const deliveries: fc.Arbitrary<Delivery> = fc.oneof(
+  fc.constant({ kind: "done" as const }),
+  fc.record({
+    kind: fc.constant("refused" as const),
+    code: fc.constantFrom("NOT_FOUND", "STATE_CONFLICT", "INVITATION_EXPIRED"),
+  }),
+  fc.constantFrom<Delivery>(
+    { kind: "retry", detail: "no connection", unreachable: true },
+    { kind: "retry", detail: "failed here" },
+  ),
+);
+
+/** An invitation in any status, at any time around `now`. */
+export const invitationsOf = (invitation: Invitation, now: number): fc.Arbitrary<Invitation> =>
+  fc
+    .record({ status: fc.constantFrom(...invitationStatuses), days: fc.integer({ min: -2, max: 2 }) })
+    .map(({ status, days }) => ({ ...invitation, status, expires_at: new Date(now + days * 86_400_000).toISOString() }));
+
+/** What a partner of the name `globex`, or one that pretends to be it, may have signed about the workspace `w1` around `now`. */
+export const signedConsents = (now: number): fc.Arbitrary<SignedConsent> =>
+  fc.record({
+    op: fc.constantFrom("workspace.delete", "workspace.delete", "workspace.archive"),
+    org_id: fc.constantFrom("globex", "globex", "acme"),
+    resource_type: fc.constantFrom("workspace", "workspace", "policy"),
+    resource_id: fc.constantFrom("w1", "w1", "w2"),
+    body_sha256: fc.constantFrom("now", "now", "before"),
+    iat: fc.integer({ min: -200_000, max: 1000 }).map((seconds) => Math.floor(now / 1000) + seconds),
+    exp: fc.integer({ min: -200_000, max: 200_000 }).map((seconds) => Math.floor(now / 1000) + seconds),
+  });

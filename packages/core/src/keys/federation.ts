@@ -66,6 +66,12 @@ export interface Federation {
   readonly status: FederationStatus;
   /** We hold a certificate that the partner signed for us: calls to it can be made. */
   readonly outbound_ready: boolean;
+  /** That certificate, PEM, ours first, the partner's issuing CA behind it; what we show when we call. `null` until one was imported. */
+  readonly outbound_certificate: string | null;
+  /** When it ends; absent in records of before that was kept. */
+  readonly outbound_expires_at?: Timestamp;
+  /** When the partner's instance last answered, or called; `null` before it did. */
+  readonly last_heard_at: Timestamp | null;
   readonly established_at: Timestamp | null;
   readonly last_health_check: Timestamp | null;
   readonly revoked_at: Timestamp | null;
@@ -82,9 +88,13 @@ export interface SignedForPartner {
 
 export type FederationInput =
   | { readonly kind: "sign"; readonly signed: SignedForPartner }
-  | { readonly kind: "import" }
+  /** A certificate that the partner signed for us, PEM. */
+  | { readonly kind: "import"; readonly certificate: string; readonly expires_at: Timestamp }
   | { readonly kind: "renew"; readonly signed: SignedForPartner }
-  | { readonly kind: "check"; readonly at: Timestamp }
+  /** The partner was called; `heard`: it answered. */
+  | { readonly kind: "check"; readonly heard: boolean }
+  /** The partner called: what it shares with us may be used for a while. */
+  | { readonly kind: "hear" }
   | { readonly kind: "revoke" };
 
 export type FederationEffect =
@@ -92,9 +102,30 @@ export type FederationEffect =
   { readonly kind: "revoke_certificate"; readonly serial: string } | { readonly kind: "leave_workspaces" };
 
 export const federationTable: TransitionTable<FederationStatus, FederationInput["kind"]> = {
-  pending: { sign: to("active"), import: to("active"), renew: wrongState, check: to("pending"), revoke: to("revoked") },
-  active: { sign: wrongState, import: to("active"), renew: to("active"), check: to("active"), revoke: to("revoked") },
-  revoked: { sign: wrongState, import: wrongState, renew: wrongState, check: wrongState, revoke: wrongState },
+  pending: {
+    sign: to("active"),
+    import: to("active"),
+    renew: wrongState,
+    check: to("pending"),
+    hear: to("pending"),
+    revoke: to("revoked"),
+  },
+  active: {
+    sign: wrongState,
+    import: to("active"),
+    renew: to("active"),
+    check: to("active"),
+    hear: to("active"),
+    revoke: to("revoked"),
+  },
+  revoked: {
+    sign: wrongState,
+    import: wrongState,
+    renew: wrongState,
+    check: wrongState,
+    hear: wrongState,
+    revoke: wrongState,
+  },
 };
 
 export interface FederationNew {
@@ -105,6 +136,31 @@ export interface FederationNew {
   readonly partner_cert: string;
   /** Present when the partner's CSR came with it: the federation is active at once. */
   readonly signed?: SignedForPartner;
+  /** The pending one that it completes. */
+  readonly waiting?: Pick<Federation, "created_at"> | undefined;
+}
+
+/**
+ * The federation that the partner's request completes, `undefined` for a new one: one that waits for a request is completed by it, any other that was not
+ * revoked is in the way. `completes`: there is a request. Throws `CONFLICT`.
+ */
+export function requireEstablishable<F extends Pick<Federation, "status">>(
+  known: F | undefined,
+  completes: boolean,
+): F | undefined {
+  if (known === undefined) return undefined;
+  checkArgument("known", known, "object");
+  if (known.status === "revoked") return undefined;
+  if (known.status === "pending" && completes) return known;
+  throw refusal("CONFLICT", "a federation with that partner exists");
+}
+
+/** The certificate of the partner that a renewal replaces, PEM. Throws `STATE_CONFLICT` when there is none, or the federation is not active. */
+export function requireRenewable(federation: Pick<Federation, "status" | "certificate">): string {
+  checkArgument("federation", federation, "object");
+  const { status, certificate } = federation;
+  if (status === "active" && certificate !== null) return certificate;
+  throw refusal("STATE_CONFLICT", "there is no certificate of the partner to renew", { status });
 }
 
 /** A federation: active with the partner's CSR, else pending until a certificate is imported. */
@@ -123,10 +179,12 @@ export function establishFederation(input: FederationNew, now: number): Federati
     certificate_expires_at: null,
     status: "pending",
     outbound_ready: false,
+    outbound_certificate: null,
+    last_heard_at: null,
     established_at: null,
     last_health_check: null,
     revoked_at: null,
-    created_at: at,
+    created_at: input.waiting?.created_at ?? at,
     updated_at: at,
   };
   return input.signed === undefined ? pending : stepFederation(pending, { kind: "sign", signed: input.signed }, now).state;
@@ -147,9 +205,22 @@ export function stepFederation(federation: Federation, input: FederationInput, n
     case "renew":
       return { state: carry(next, input.signed), effects: revokeOld(federation) };
     case "import":
-      return { state: { ...next, outbound_ready: true }, effects: [] };
+      return {
+        state: {
+          ...next,
+          outbound_ready: true,
+          outbound_certificate: input.certificate,
+          outbound_expires_at: input.expires_at,
+        },
+        effects: [],
+      };
     case "check":
-      return { state: { ...federation, last_health_check: input.at }, effects: [] };
+      return {
+        state: { ...federation, last_health_check: at, last_heard_at: input.heard ? at : federation.last_heard_at },
+        effects: [],
+      };
+    case "hear":
+      return { state: { ...federation, last_heard_at: at }, effects: [] };
     case "revoke":
       return {
         state: { ...next, outbound_ready: false, revoked_at: at },

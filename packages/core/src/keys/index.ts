@@ -127,6 +127,15 @@ export {
   revokeDevice,
 } from "./device.ts";
 export {
+  type Delivery,
+  type Dispatch,
+  type DispatchKind,
+  type DispatchStep,
+  dispatchKinds,
+  queueDispatch,
+  stepDispatch,
+} from "./dispatch.ts";
+export {
   type EmergencyAccess,
   type EmergencyEffect,
   type EmergencyInput,
@@ -165,6 +174,8 @@ export {
   federationStatuses,
   federationTable,
   type PartnerUse,
+  requireEstablishable,
+  requireRenewable,
   requireWithinBudgets,
   type SignedForPartner,
   stepFederation,
@@ -192,6 +203,8 @@ export {
   invitationStatuses,
   invitationTable,
   invite,
+  type Joined,
+  joinByInvitation,
   requireInvited,
   stepInvitation,
 } from "./invitation.ts";
@@ -228,14 +241,16 @@ export {
   recoveryTypes,
   stepRecovery,
 } from "./recovery.ts";
-export { isTimelyConsent } from "./replica/consent.ts";
+export { type CarriedWorkspace, replicaOfBundle } from "./replica/bundle.ts";
+export { consentsTo, deletionOperation, isTimelyConsent, requireConsent, type SignedConsent } from "./replica/consent.ts";
+export { endReplica, type ReplicaEnd, type ReplicaEnded, takeBackAcceptance } from "./replica/end.ts";
+export type { ReplicaEvent } from "./replica/event.ts";
 export {
   type Followed,
   type FollowFacts,
   followOwner,
   type OwnerState,
   participationBegan,
-  type ReplicaEvent,
 } from "./replica/follow.ts";
 export {
   type Judgement,
@@ -250,6 +265,7 @@ export {
   requireRevision,
   retirePolicies,
 } from "./replica/judge.ts";
+export { requireHeard } from "./replica/lease.ts";
 export {
   answerOffer,
   type OfferRoute,
@@ -286,13 +302,17 @@ export {
   forgetFollower,
   isSettled,
   offerShare,
+  type PartnerGone,
+  partnerGone,
   type Share,
+  type ShareAnswer,
   type ShareInput,
   type ShareStage,
   shareStages,
   shareTable,
   stepShare,
   type Told,
+  takeAnswer,
 } from "./share.ts";
 export {
   createSigningSession,

@@ -1,8 +1,10 @@
 import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "./codes.ts";
 import { lifetimes } from "./lifetimes.ts";
+import type { ReplicaEvent } from "./replica/event.ts";
 import { isPast, type Timestamp, timestamp } from "./time.ts";
-import { nextStatus, type TransitionTable, to, wrongState } from "./transition.ts";
+import { nextStatus, type Step, type TransitionTable, to, wrongState } from "./transition.ts";
+import { stepWorkspace, type Workspace, type WorkspaceEffect } from "./workspace.ts";
 
 export const invitationStatuses = ["pending", "accepted", "declined", "expired", "revoked"] as const;
 export type InvitationStatus = (typeof invitationStatuses)[number];
@@ -60,12 +62,13 @@ export function invitationStatus(invitation: Invitation, now: number): Invitatio
   return invitation.status === "pending" && isPast(invitation.expires_at, now) ? "expired" : invitation.status;
 }
 
-/** One step; throws `STATE_CONFLICT` or `INVITATION_EXPIRED`. */
+/** One step; throws `STATE_CONFLICT` or `INVITATION_EXPIRED`. What is not answered can be revoked, whether its time is over or not. */
 export function stepInvitation(invitation: Invitation, input: InvitationInput, now: number): Invitation {
   checkArgument("invitation", invitation, "object");
   checkArgument("input", input, "string");
   checkArgument("now", now, "number");
-  const status = nextStatus("invitation", invitationTable, invitationStatus(invitation, now), input);
+  const current = input === "revoke" ? invitation.status : invitationStatus(invitation, now);
+  const status = nextStatus("invitation", invitationTable, current, input);
   const answered = status === "accepted" || status === "declined";
   return {
     ...invitation,
@@ -80,4 +83,36 @@ export function requireInvited(invitation: Invitation, org: string): void {
   checkArgument("invitation", invitation, "object");
   checkArgument("org", org, "string");
   if (invitation.org_id !== org) throw refusal("FORBIDDEN", "the invitation is for another organisation");
+}
+
+/** What the acceptance of an invitation comes to at its workspace. */
+export interface Joined {
+  readonly invitation: Invitation;
+  readonly step: Step<Workspace, WorkspaceEffect>;
+  readonly event: ReplicaEvent;
+}
+
+/**
+ * Lets the invited organisation take part. `group_id`: its group that is bound to the workspace. Throws the refusals of the invitation, then those of the
+ * workspace.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, invite, joinByInvitation } from "@seneschal/core/keys";
+ * const facts = { id: "w1", org: "acme", by: "ada", name: "merger", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state } = createWorkspace({ ...facts, classification: "CONFIDENTIAL", mode: "standard" }, 0);
+ * const invitation = invite({ id: "i1", workspace_id: "w1", org: "globex", by: "ada" }, 0);
+ * console.log(joinByInvitation(state, invitation, null, 1).step.effects); // [ { kind: 'wrap_deks', org: 'globex' } ]
+ * ```
+ */
+export function joinByInvitation(workspace: Workspace, invitation: Invitation, group_id: string | null, now: number): Joined {
+  checkArgument("workspace", workspace, "object");
+  checkArgument("invitation", invitation, "object");
+  checkArgument("now", now, "number");
+  const { id: invitation_id, org_id } = invitation;
+  return {
+    invitation: stepInvitation(invitation, "accept", now),
+    step: stepWorkspace(workspace, { kind: "join", org: org_id, group_id }, now),
+    event: { type: "workspace.join", org: workspace.org_id, workspace: workspace.id, metadata: { org_id, invitation_id } },
+  };
 }

@@ -1,6 +1,9 @@
 import { checkArgument } from "@seneschal/kernel";
+import { type Invitation, invitationStatus, type Joined, joinByInvitation, stepInvitation } from "./invitation.ts";
+import type { ReplicaEvent } from "./replica/event.ts";
 import { type Timestamp, timestamp } from "./time.ts";
-import { nextStatus, type TransitionTable, to, wrongState } from "./transition.ts";
+import { nextStatus, type Step, type TransitionTable, to, wrongState } from "./transition.ts";
+import { participates, stepWorkspace, type Workspace, type WorkspaceEffect } from "./workspace.ts";
 
 export const shareStages = ["offered", "shared", "ended"] as const;
 export type ShareStage = (typeof shareStages)[number];
@@ -112,4 +115,70 @@ export function forgetFollower(given: Share): Share {
 export function isSettled(share: Share): boolean {
   checkArgument("share", share, "object");
   return share.confirmed >= share.sequence;
+}
+
+/** What a partner's answer comes to at the owner's: nothing new when it was given before. */
+export type ShareAnswer =
+  | { readonly kind: "before"; readonly share: Share }
+  | ({ readonly kind: "joined" } & Joined)
+  /** `share` is what the reply tells, which is all that is left to say. */
+  | { readonly kind: "declined"; readonly share: Share; readonly invitation: Invitation; readonly event: ReplicaEvent };
+
+/**
+ * The owner's side of an answer to its invitation, which may come twice. `invitation` is the one that the partner names. Throws the refusals of
+ * {@link joinByInvitation}.
+ */
+export function takeAnswer(
+  facts: { readonly share: Share; readonly workspace: Workspace; readonly invitation: Invitation },
+  answer: { readonly accept: boolean; readonly group_id: string | null },
+  now: number,
+): ShareAnswer {
+  checkArgument("facts", facts, "object");
+  checkArgument("answer", answer, "object");
+  checkArgument("now", now, "number");
+  const { share, workspace, invitation } = facts;
+  if (answer.accept) {
+    if (invitation.status === "accepted" && share.stage === "shared") return { kind: "before", share };
+    return { kind: "joined", ...joinByInvitation(workspace, invitation, answer.group_id, now) };
+  }
+  const sequence = share.sequence + 1;
+  const ended: Share = { ...share, stage: "ended", sequence, confirmed: sequence };
+  if (invitation.status === "declined") return { kind: "before", share: ended };
+  const { id: invitation_id, org_id } = invitation;
+  const of = { org: workspace.org_id, workspace: workspace.id };
+  return {
+    kind: "declined",
+    share: ended,
+    invitation: stepInvitation(invitation, "decline", now),
+    event: { type: "workspace.invite.decline", ...of, metadata: { org_id, invitation_id } },
+  };
+}
+
+/** What the end of a federation comes to at a workspace of the owner's. */
+export interface PartnerGone {
+  /** Revoked, when it waited for an answer. */
+  readonly invitation?: Invitation;
+  /** When the partner took part. */
+  readonly step?: Step<Workspace, WorkspaceEffect>;
+  readonly events: readonly ReplicaEvent[];
+}
+
+/** A partner with which the federation ends leaves a workspace: it answers no invitation any more, and what it knows of the keys ends. */
+export function partnerGone(workspace: Workspace, invitation: Invitation | undefined, partner: string, now: number): PartnerGone {
+  checkArgument("workspace", workspace, "object");
+  checkArgument("partner", partner, "string");
+  checkArgument("now", now, "number");
+  const open = invitation !== undefined && invitationStatus(invitation, now) === "pending";
+  const revoked = open ? { invitation: stepInvitation(invitation, "revoke", now) } : {};
+  if (!participates(workspace, partner)) return { ...revoked, events: [] };
+  const step = stepWorkspace(workspace, { kind: "leave", org: partner }, now);
+  const of = { org: workspace.org_id, workspace: workspace.id };
+  return {
+    ...revoked,
+    step,
+    events: [
+      { type: "workspace.leave", ...of, metadata: { org_id: partner } },
+      { type: "key.rotate", ...of, metadata: { version: step.state.dek_version } },
+    ],
+  };
 }

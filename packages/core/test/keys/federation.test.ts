@@ -8,6 +8,7 @@ const signed = (serial_number: string) => ({
   serial_number,
   expires_at: "2027-01-02T00:00:00.000Z",
 });
+const theirs = { kind: "import", certificate: "PEM ours", expires_at: "2027-01-02T00:00:00.000Z" } as const;
 const partner = { id: "f", org: "acme", partner_org_id: "globex", partner_url: "https://globex.example", partner_cert: "CA" };
 
 describe("federation", () => {
@@ -21,7 +22,7 @@ describe("federation", () => {
     });
     const pending = establishFederation(partner, now);
     expect(pending).toMatchObject({ status: "pending", established_at: null });
-    expect(stepFederation(pending, { kind: "import" }, now + 1).state).toMatchObject({ status: "active", outbound_ready: true });
+    expect(stepFederation(pending, theirs, now + 1).state).toMatchObject({ status: "active", outbound_ready: true });
   });
 
   it("renewal revokes the certificate it replaces, and is for active federations only", () => {
@@ -38,7 +39,7 @@ describe("federation", () => {
     expect(revoked.state).toMatchObject({ status: "revoked", outbound_ready: false });
     expect(revoked.effects).toEqual([{ kind: "revoke_certificate", serial: "01" }, { kind: "leave_workspaces" }]);
     for (const input of [
-      { kind: "import" },
+      theirs,
       { kind: "revoke" },
       { kind: "renew", signed: signed("03") },
       { kind: "sign", signed: signed("03") },

@@ -8,7 +8,6 @@ import {
   type Custodian,
   ceremonyStatus,
   invalidField,
-  notFound,
   refusal,
   requireThreshold,
   startCeremony,
@@ -23,7 +22,9 @@ import {
   crks,
   crkView,
   currentCrk,
+  findOwn,
   type GatewayUnit,
+  listed,
   ownOrganization,
   type Reader,
   requireCrk,
@@ -308,11 +309,7 @@ type Routes = Pick<
   "startCeremony" | "listCeremonies" | "getCeremony" | "submitCeremonyShare" | "completeCeremony" | "cancelCeremony"
 >;
 
-async function find(read: Reader, id: string, org: string): Promise<Ceremony> {
-  const ceremony = await read.get(ceremonies, id);
-  if (ceremony === undefined || ceremony.org_id !== org) throw notFound("ceremony");
-  return ceremony;
-}
+const find = (read: Reader, id: string, org: string) => findOwn(read, ceremonies, id, org, "ceremony");
 
 const auditType = {
   generate: "crk.generate",
@@ -330,10 +327,8 @@ export const ceremonyHandlers: Handlers<Routes, CustodyServices> = {
     );
   },
 
-  async listCeremonies({ read }, { principal, query, now }) {
-    const { items, total } = await read.page(ceremonies, "by_org", [principal.org], query);
-    return { ceremonies: items.map((item) => ceremonyView(item, now)), count: items.length, total };
-  },
+  listCeremonies: async ({ read }, { principal, query, now }) =>
+    listed("ceremonies", await read.page(ceremonies, "by_org", [principal.org], query), (item) => ceremonyView(item, now)),
 
   async getCeremony({ read }, { principal, params, now }) {
     return ceremonyView(await find(read, params.id, principal.org), now);

@@ -12,7 +12,7 @@ import {
 } from "@seneschal/core/keys";
 import { type CustodianCard, cardFingerprint, readCard } from "@seneschal/crypto/custody";
 import { isCoded } from "@seneschal/kernel";
-import type { GatewayUnit, Reader } from "../ground/index.ts";
+import { findOwn, type GatewayUnit, listed, type Reader } from "../ground/index.ts";
 import { activeHolders, holderCalling, personCalling, personNamed, personOf } from "../people/index.ts";
 import { custodians, type StoredCustodian } from "./collections.ts";
 import { holdsOffice } from "./office.ts";
@@ -28,11 +28,7 @@ function custodianView(custodian: StoredCustodian) {
   return Object.assign({ partners: [] }, custodian, { confirmations });
 }
 
-async function find(read: Reader, id: string, org: string): Promise<StoredCustodian> {
-  const custodian = await read.get(custodians, id);
-  if (custodian === undefined || custodian.org_id !== org) throw notFound("custodian");
-  return custodian;
-}
+const find = (read: Reader, id: string, org: string) => findOwn(read, custodians, id, org, "custodian");
 
 /** Whom the caller sees: who holds the organisation's key is nobody's business who has no part in it. */
 async function visible(read: Reader, principal: Principal): Promise<{ readonly all: boolean; readonly own: string }> {
@@ -136,10 +132,10 @@ export const custodianHandlers: Handlers<Routes, CustodyServices> = {
   /** Who administers, and custodians whose keys count, list all; anybody else their own. */
   async listCustodians({ read }, { principal, query }) {
     const { all, own } = await visible(read, principal);
-    const { items, total } = all
+    const page = all
       ? await read.page(custodians, "by_org", [principal.org], query)
       : await read.page(custodians, "by_identity", [principal.org, own], query);
-    return { custodians: items.map(custodianView), count: items.length, total };
+    return listed("custodians", page, custodianView);
   },
 
   async getCustodian({ read }, { principal, params }) {

@@ -34,6 +34,7 @@ import {
   crks,
   currentCrk,
   every,
+  findOwn,
   type GatewayUnit,
   type PageRequest,
   type Reader,
@@ -217,8 +218,7 @@ async function view(read: Reader, ceremony: StoredCustodyCeremony, now: number) 
 
 /** A ceremony that the caller may see: its participants, and who administers. */
 async function find(read: Reader, id: string, principal: Principal): Promise<StoredCustodyCeremony> {
-  const ceremony = await read.get(custodyCeremonies, id);
-  if (ceremony === undefined || ceremony.org_id !== principal.org) throw notFound("ceremony");
+  const ceremony = await findOwn(read, custodyCeremonies, id, principal.org, "ceremony");
   const takesPart = ceremony.participants.some(({ identity_id }) => identity_id === principal.id);
   if (!takesPart && !holdsOffice(principal)) throw notFound("ceremony");
   return ceremony;
@@ -432,8 +432,7 @@ export const custodyCeremonyHandlers: Handlers<Routes, CustodyServices> = {
   },
 
   async getCrkTranscript(services, { principal, params, query }) {
-    const crk = await services.read.get(crks, params.id);
-    if (crk === undefined || crk.org_id !== principal.org) throw notFound("root key");
+    const crk = await findOwn(services.read, crks, params.id, principal.org, "root key");
     const { version = crk.version } = query;
     const [ceremony] = await services.read.list(custodyCeremonies, "by_crk", [crk.id, version], { limit: 1 });
     if (ceremony !== undefined) return transcriptFile(services, ceremony);

@@ -10,7 +10,7 @@ import {
   dealtEntry,
   encodeTranscript,
 } from "@seneschal/crypto/custody";
-import { base64, crks, every, type GatewayUnit, type StoredCrk } from "../ground/index.ts";
+import { base64, crks, every, findOwn, type GatewayUnit, type StoredCrk } from "../ground/index.ts";
 import { holderCalling } from "../people/index.ts";
 import { type DealtTranscript, dealtEntries, dealtEntryId, dealtTranscripts } from "./collections.ts";
 import { enrolledAs, requireActiveCustodians } from "./custodians.ts";
@@ -28,8 +28,7 @@ export async function confirmDealt(
   entry: Pick<DealtEntry, "ceremony" | "author" | "at" | "seq"> & { readonly act: { readonly type: string } },
 ): Promise<DealtTranscript> {
   const { principal, now } = unit.call;
-  const crk = await unit.get(crks, crkId);
-  if (crk === undefined || crk.org_id !== principal.org) throw notFound("root key");
+  const crk = await findOwn(unit, crks, crkId, principal.org, "root key");
   const holder = await holderCalling(unit, principal);
   const [transcript] = await unit.list(dealtTranscripts, "by_crk", [crk.id, crk.version], { limit: 1 });
   if (transcript === undefined) throw notFound("transcript");

@@ -17,6 +17,7 @@ import {
   crks,
   crkView,
   ensureOrganization,
+  findOwn,
   type GatewayUnit,
   kekName,
   ownOrganization,
@@ -71,11 +72,7 @@ type Routes = Pick<
   | "getEncryptedShare"
 >;
 
-async function find(read: Reader, id: string, org: string): Promise<GenerationCeremony> {
-  const ceremony = await read.get(generationCeremonies, id);
-  if (ceremony === undefined || ceremony.org_id !== org) throw notFound("generation ceremony");
-  return ceremony;
-}
+const find = (read: Reader, id: string, org: string) => findOwn(read, generationCeremonies, id, org, "generation ceremony");
 
 async function view(read: Reader, ceremony: GenerationCeremony, now: number) {
   const crk = ceremony.crk_id === null ? undefined : await read.get(crks, ceremony.crk_id);
@@ -184,8 +181,8 @@ export const generationCeremonyHandlers: Handlers<Routes, CustodyServices> = {
   },
 
   async getEncryptedShare({ read }, { principal, params }) {
-    const share = await read.get(encryptedShares, encryptedShareId(params.crk_id, Number(params.index)));
-    if (share === undefined || share.org_id !== principal.org) throw notFound("share");
+    const id = encryptedShareId(params.crk_id, Number(params.index));
+    const share = await findOwn(read, encryptedShares, id, principal.org, "share");
     const office = principal.roles.some((role) => role === "super_admin" || role === "security_admin");
     const holder = await holderCalling(read, principal);
     // To another than its custodian it is as one that there is not: how many there are is nobody else's business.

@@ -11,7 +11,7 @@ import {
   stepRecovery,
 } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
-import { base64, bytes, type GatewayUnit, type Reader, requireCrk, type StoredCrk, utf8 } from "../ground/index.ts";
+import { base64, bytes, findOwn, type GatewayUnit, type Reader, requireCrk, type StoredCrk, utf8 } from "../ground/index.ts";
 import {
   activeHolders,
   admins,
@@ -83,11 +83,7 @@ export async function expireRecovery(services: CustodyServices, unit: GatewayUni
 
 type Routes = Pick<GatewayContract, "initiateRecovery" | "getRecovery" | "submitRecoveryShare" | "completeRecovery">;
 
-async function find(read: Reader, id: string, org: string): Promise<Recovery> {
-  const recovery = await read.get(recoveries, id);
-  if (recovery === undefined || recovery.org_id !== org) throw notFound("recovery");
-  return recovery;
-}
+const find = (read: Reader, id: string, org: string) => findOwn(read, recoveries, id, org, "recovery");
 
 function view(recovery: Recovery, now: number) {
   const { submitted_indexes, seats = [] } = recovery;

@@ -1,8 +1,8 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { isPast, notFound, timestamp } from "@seneschal/core/keys";
+import { isPast, timestamp } from "@seneschal/core/keys";
 import { bodyHash, operationBytes } from "@seneschal/crypto/signing";
-import { base64, requireCrk, type SigningRequest, signingRequests } from "../ground/index.ts";
+import { base64, findOwn, requireCrk, type SigningRequest, signingRequests } from "../ground/index.ts";
 import type { CustodyServices } from "./services.ts";
 
 type Routes = Pick<GatewayContract, "createSigningRequest" | "getSigningRequest">;
@@ -57,8 +57,6 @@ export const signingRequestHandlers: Handlers<Routes, CustodyServices> = {
   },
 
   async getSigningRequest({ read }, { principal, params, now }) {
-    const request = await read.get(signingRequests, params.id);
-    if (request === undefined || request.org_id !== principal.org) throw notFound("signing request");
-    return view(request, now);
+    return view(await findOwn(read, signingRequests, params.id, principal.org, "signing request"), now);
   },
 };

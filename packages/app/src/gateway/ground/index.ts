@@ -31,7 +31,14 @@ export {
   type PublicKeys,
   vaultName,
 } from "./organization-keys.ts";
-export { ensureOrganization, isLocal, organizations, ownOrganization, type StoredOrganization } from "./organizations.ts";
+export {
+  ensureOrganization,
+  findOwn,
+  isLocal,
+  organizations,
+  ownOrganization,
+  type StoredOrganization,
+} from "./organizations.ts";
 export { revocationAddresses } from "./pki/authority.ts";
 export {
   authorities,
@@ -50,17 +57,15 @@ export type { GroundServices } from "./services.ts";
 export { type GatewayConfig, type GatewaySettings, gatewaySettings } from "./settings.ts";
 export {
   type CoveredState,
-  type SignatureParams,
-  type SignedRequest,
+  claimOf,
+  type SignatureClaim,
   type SigningRequest,
   signatures,
-  signedBody,
-  signedRequest,
   signingRequests,
   spentNonces,
 } from "./signatures.ts";
 export { every } from "./store/every.ts";
 export { forgetEnded } from "./store/forget-ended.ts";
 export { handlersOfOneMoment, quietStore } from "./store/of-one-moment.ts";
-export { cachedReader, type PageOf, type PageRequest, type Reader, reader } from "./store/reader.ts";
+export { cachedReader, listed, type PageOf, type PageRequest, pageOf, type Reader, reader } from "./store/reader.ts";
 export { lostRace, transact, type Unit } from "./store/unit-of-work.ts";

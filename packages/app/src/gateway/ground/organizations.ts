@@ -1,7 +1,7 @@
 import type { Principal } from "@seneschal/contract";
-import { type Organization, refusal, timestamp } from "@seneschal/core/keys";
+import { notFound, type Organization, refusal, timestamp } from "@seneschal/core/keys";
 import { checkArgument } from "@seneschal/kernel";
-import { collection } from "../../platform/collection.ts";
+import { type Collection, collection } from "../../platform/collection.ts";
 import type { GatewayUnit } from "./call.ts";
 import type { Reader } from "./store/reader.ts";
 
@@ -43,4 +43,17 @@ export function ownOrganization(principal: Principal, named: string | undefined)
     throw refusal("FORBIDDEN", "callers act for their own organisation only", { field: "org_id" });
   }
   return principal.org;
+}
+
+/** A document of the organisation; another one's does not exist. Throws `NOT_FOUND` of the noun. */
+export async function findOwn<T extends { readonly org_id: string }>(
+  read: Reader,
+  from: Collection<T>,
+  id: string,
+  org: string,
+  noun: string,
+): Promise<T> {
+  const found = await read.get(from, id);
+  if (found?.org_id !== org) throw notFound(noun);
+  return found;
 }

@@ -52,7 +52,7 @@ export interface SignatureParams {
 }
 
 /** A signature and what it is said to allow. */
-interface SignatureClaim {
+export interface SignatureClaim {
   readonly operation: SignedOperation;
   readonly resourceId: string;
   /** The body as sent; signature fields in it are ignored. */
@@ -61,6 +61,30 @@ interface SignatureClaim {
   readonly params: SignatureParams | undefined;
   /** Whose root key must have signed; default the caller's organisation. */
   readonly org?: string;
+}
+
+/** What a request claims for an operation on a resource: the signature is in the field that the contract names for the operation. */
+export function claimOf(
+  operation: SignedOperation,
+  resourceId: string,
+  body: {
+    readonly signature?: string | undefined;
+    readonly crk_signature?: string | undefined;
+    readonly signature_params?: SignatureParams | undefined;
+  },
+  request: { readonly rawBody: Uint8Array },
+): SignatureClaim {
+  const field = signedOperations[operation];
+  // Of several organisations each has its own.
+  const signature = field === "signatures" ? undefined : body[field];
+  return { operation, resourceId, body: signedBody(request.rawBody), signature, params: body.signature_params };
+}
+
+/** The body as the client sent it: what was signed is what was sent, before defaults and aliases. */
+function signedBody(rawBody: Uint8Array): JsonObject {
+  if (rawBody.length === 0) return {};
+  const value: unknown = JSON.parse(Buffer.from(rawBody).toString("utf8"));
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
 /** The facts of the server that a signature covers beside the body; the floors above know them. */
@@ -223,26 +247,4 @@ function judgedBy(
   if (params === undefined) return { expected: { ...fixed }, covered };
   const expected = { ...fixed, nonce, iat, exp };
   return { expected, covered, message: base64(operationBytes(expected)) };
-}
-
-/** The body as the client sent it: what was signed is what was sent, before defaults and aliases. */
-export function signedBody(rawBody: Uint8Array): JsonObject {
-  if (rawBody.length === 0) return {};
-  const value: unknown = JSON.parse(Buffer.from(rawBody).toString("utf8"));
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
-
-/** The signature fields of a body and the bytes that it came in. */
-export interface SignedRequest {
-  readonly signature: string | undefined;
-  readonly signature_params: SignatureParams | undefined;
-  readonly rawBody: Uint8Array;
-}
-
-/** The request's signature fields. */
-export function signedRequest(
-  body: { readonly signature?: string | undefined; readonly signature_params?: SignatureParams | undefined },
-  request: { readonly rawBody: Uint8Array },
-): SignedRequest {
-  return { signature: body.signature, signature_params: body.signature_params, rawBody: request.rawBody };
 }

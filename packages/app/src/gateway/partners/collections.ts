@@ -1,6 +1,7 @@
 import {
   type Classification,
   countedSize,
+  type Dispatch,
   type Federation,
   isSettled,
   type LogWitness,
@@ -76,17 +77,7 @@ export const neverSynced: EdgeSync = {
   last_error: "",
 };
 
-/** A federation as it is kept: with the certificate that the partner signed for us. */
-export interface StoredFederation extends Federation {
-  /** PEM, ours first, the partner's issuing CA behind it; what we show when we call. `null` until one was imported. */
-  readonly outbound_certificate: string | null;
-  /** When it ends; absent in records of before that was kept. */
-  readonly outbound_expires_at?: string;
-  /** When the partner's instance last answered, or called; `null` before it did. */
-  readonly last_heard_at: string | null;
-}
-
-export const federations = collection<StoredFederation>("federations", {
+export const federations = collection<Federation>("federations", {
   by_org: { key: (federation) => [federation.org_id, federation.created_at] },
   by_partner: { key: (federation) => [federation.org_id, keyText(federation.partner_org_id), federation.created_at] },
   open: {
@@ -209,21 +200,6 @@ export const replicaId = (workspace: string, org: string): string => `${workspac
 
 /** Of the invitation as it is kept here. */
 export const receivedId = ({ received_id, invitation_id }: Replica): string => received_id ?? invitation_id;
-
-/** What still has to reach a partner's instance. What is said is made when it is sent, from what is true then. */
-export interface Dispatch {
-  readonly kind: "state" | "answer" | "consent";
-  readonly org_id: string;
-  readonly federation_id: string;
-  readonly workspace_id: string;
-  /** Another one each time that it is queued: a delivery takes away only what it delivered. */
-  readonly token: string;
-  readonly attempts: number;
-  /** The next try. */
-  readonly due_at: string;
-  readonly error_detail: string | null;
-  readonly created_at: string;
-}
 
 export const dispatches = collection<Dispatch>("dispatches", {
   by_org: { key: (dispatch) => [dispatch.org_id, dispatch.created_at] },

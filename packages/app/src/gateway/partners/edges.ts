@@ -1,10 +1,10 @@
 import { connectVault, type VaultAnswer, type VaultConnection } from "@seneschal/adapters/vault";
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, notFound, refusal, requireAddress, timestamp } from "@seneschal/core/keys";
+import { invalidField, refusal, requireAddress, timestamp } from "@seneschal/core/keys";
 import { parseCertificates } from "@seneschal/crypto/x509";
 import { isCoded } from "@seneschal/kernel";
-import { type Call, every, kekName, type Reader, utf8 } from "../ground/index.ts";
+import { type Call, every, findOwn, kekName, listed, type Reader, utf8 } from "../ground/index.ts";
 import { findWorkspace, type Policy, policies } from "../workspaces/index.ts";
 import { type EdgeNode, type EdgeStatus, edgeSyncs, edges, neverSynced } from "./collections.ts";
 import type { PartnerServices } from "./services.ts";
@@ -207,11 +207,7 @@ type Routes = Pick<
 
 const view = (edge: EdgeNode) => ({ ...edge, tags: { ...edge.tags } });
 
-async function findEdge(read: Reader, id: string, org: string): Promise<EdgeNode> {
-  const edge = await read.get(edges, id);
-  if (edge === undefined || edge.org_id !== org) throw notFound("edge node");
-  return edge;
-}
+const findEdge = (read: Reader, id: string, org: string) => findOwn(read, edges, id, org, "edge node");
 
 /** Which edge nodes have a push running in this process. */
 const pushing = new Set<string>();
@@ -266,10 +262,8 @@ export const edgeHandlers: Handlers<Routes, PartnerServices> = {
     return view(found);
   },
 
-  async listEdges({ read }, { principal, query }) {
-    const { items, total } = await read.page(edges, "by_org", [principal.org], query);
-    return { edges: items.map(view), count: items.length, total };
-  },
+  listEdges: async ({ read }, { principal, query }) =>
+    listed("edges", await read.page(edges, "by_org", [principal.org], query), view),
 
   async getEdge({ read }, { principal, params }) {
     return view(await findEdge(read, params.id, principal.org));

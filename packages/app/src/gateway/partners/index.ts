@@ -10,7 +10,6 @@ export {
   receiptId,
   replicaId,
   replicas,
-  type StoredFederation,
   seenCards,
   shares,
   witnessedLogs,
@@ -23,7 +22,7 @@ export { type PartnerStates, partnerStates } from "./federation/partner-states.t
 export { partnerRefusals } from "./federation/refusals.ts";
 export { messageLanes, messageReading, purgeMessages } from "./messages.ts";
 export { dispatchLanes } from "./replication/dispatch.ts";
-export { endReplica } from "./replication/replica.ts";
+export { destroyReplica } from "./replication/replica.ts";
 export { workspaceReplication } from "./replication/workspace-replication.ts";
 export { partnersCollections, partnersHandlers } from "./resources.ts";
 export type { PartnerServices } from "./services.ts";

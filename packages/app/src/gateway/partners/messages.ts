@@ -15,7 +15,7 @@ import {
 import { canonicalJson } from "@seneschal/crypto";
 import { isCoded } from "@seneschal/kernel";
 import { keyText } from "../../platform/index.ts";
-import { type EntityReading, forgetEnded, isLocal, type Reader, systemCall, utf8 } from "../ground/index.ts";
+import { type EntityReading, forgetEnded, isLocal, listed, type Reader, systemCall, utf8 } from "../ground/index.ts";
 import { identityKinds, requireRoom } from "../people/index.ts";
 import { copyId, messageReceipts, messages, receiptId } from "./collections.ts";
 import { requireRoomForMessage } from "./federation/budgets.ts";
@@ -114,8 +114,7 @@ async function ownCopies(read: Reader, id: string, { org, id: holder }: Principa
 }
 
 async function inboxPage(read: Reader, principal: Principal, index: "inbox" | "sent", page: { limit: number; offset: number }) {
-  const { items, total } = await read.page(messages, index, [principal.org, keyText(principal.id)], page);
-  return { messages: [...items], count: items.length, total };
+  return listed("messages", await read.page(messages, index, [principal.org, keyText(principal.id)], page));
 }
 
 /** What a change with `If-Match` is judged on: the `GET` marks the message read. */

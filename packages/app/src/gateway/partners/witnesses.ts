@@ -1,6 +1,7 @@
 import type { Handlers } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
 import {
+  type Federation,
   foundationOf,
   invalidField,
   type LogWitness,
@@ -23,7 +24,7 @@ import {
 } from "@seneschal/crypto/merkle";
 import { isCoded } from "@seneschal/kernel";
 import { base64, bytes, every, organizationKeyRecords, type Reader, systemCall, vaultName } from "../ground/index.ts";
-import { federations, logWitnesses, type StoredFederation, witnessedLogs } from "./collections.ts";
+import { federations, logWitnesses, witnessedLogs } from "./collections.ts";
 import { federationOfCaller } from "./federation/find.ts";
 import { keysOfPartner } from "./federation/identity.ts";
 import { judged } from "./federation/judged.ts";
@@ -51,7 +52,7 @@ function ownCheckpoint(note: string, key: NoteKey) {
  * Has a partner witness the newest checkpoint of an organisation's audit log. What the partner says is believed as far as our own key has signed it: that the log was
  * put back is known by a later checkpoint of ours that the partner shows. Throws `FEDERATION_FAILED` for a partner that does not answer.
  */
-async function askPartner(services: PartnerServices, federation: StoredFederation, now: number): Promise<Asked> {
+async function askPartner(services: PartnerServices, federation: Federation, now: number): Promise<Asked> {
   const { id, org_id } = federation;
   const witness = keysOfPartner(federation);
   if (witness === undefined) return "unknown";
@@ -198,7 +199,7 @@ const AT_ONCE = 8;
 export function witnessRounds(): (services: PartnerServices, now: number) => Promise<void> {
   let silent = new Set<string>();
   return async (services, now) => {
-    const all: StoredFederation[] = [];
+    const all: Federation[] = [];
     for await (const federation of every(services, federations, "active", []))
       if (federation.outbound_ready) all.push(federation);
     const waiting = [...all.filter(({ id }) => !silent.has(id)), ...all.filter(({ id }) => silent.has(id))].values();
@@ -222,7 +223,7 @@ export function witnessRounds(): (services: PartnerServices, now: number) => Pro
 const shown = ({ size, note, cosigned_at, trouble }: LogWitness) => ({ size, note, cosigned_at, trouble });
 
 /** What either side of a federation has witnessed of the other's audit log. */
-export async function witnessesOf(read: Reader, federation: StoredFederation) {
+export async function witnessesOf(read: Reader, federation: Federation) {
   const { id, org_id, partner_org_id } = federation;
   const [by, of] = await Promise.all([read.get(logWitnesses, id), read.get(witnessedLogs, id)]);
   const theirs = keysOfPartner(federation)?.signing;

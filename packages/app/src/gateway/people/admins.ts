@@ -1,16 +1,8 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import {
-  type Admin,
-  type AdminEffect,
-  createAdmin,
-  isActiveSuperAdmin,
-  notFound,
-  refusal,
-  stepAdmin,
-} from "@seneschal/core/keys";
+import { type Admin, type AdminEffect, createAdmin, isActiveSuperAdmin, refusal, stepAdmin } from "@seneschal/core/keys";
 import { parseCertificate } from "@seneschal/crypto/x509";
-import { certificates, type GatewayUnit, type Reader } from "../ground/index.ts";
+import { certificates, findOwn, type GatewayUnit, listed, type Reader } from "../ground/index.ts";
 import { revokeCertificate, revokeCertificatesOf } from "./certificates.ts";
 import { admins, mfaFactors, voidApprovals } from "./collections.ts";
 import { issueEnrollmentToken, voidEnrollmentTokens } from "./enrollment-tokens.ts";
@@ -49,11 +41,7 @@ export async function carryOutAdmin(
 }
 
 /** An admin of the organisation; another one's does not exist. */
-export async function findAdmin(read: Reader, id: string, org: string): Promise<Admin> {
-  const admin = await read.get(admins, id);
-  if (admin === undefined || admin.org_id !== org) throw notFound("admin");
-  return admin;
-}
+export const findAdmin = (read: Reader, id: string, org: string) => findOwn(read, admins, id, org, "admin");
 
 /**
  * How many active super admins the organisation has, at most two are counted. Each one counted is read one by one, so
@@ -98,10 +86,8 @@ export const adminHandlers: Handlers<Routes, PeopleServices> = {
     });
   },
 
-  async listAdmins({ read }, { principal, query }) {
-    const { items, total } = await read.page(admins, "by_org", [principal.org], query);
-    return { admins: items.map(adminView), count: items.length, total };
-  },
+  listAdmins: async ({ read }, { principal, query }) =>
+    listed("admins", await read.page(admins, "by_org", [principal.org], query), adminView),
 
   async getAdmin({ read }, { principal, params }) {
     return adminView(await findAdmin(read, params.id, principal.org));

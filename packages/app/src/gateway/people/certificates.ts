@@ -29,10 +29,12 @@ import {
   authorities,
   type CertificateRecord,
   certificates,
+  findOwn,
   type GatewayUnit,
   hostName,
   instanceAuthorities,
   isLocal,
+  listed,
   type Reader,
   systemCall,
 } from "../ground/index.ts";
@@ -155,9 +157,8 @@ const TIDY_BATCH = 200;
 /** A certificate of the organisation, by its serial in any spelling. */
 async function findCertificate(read: Reader, serial: string, org: string): Promise<CertificateRecord> {
   const id = canonicalSerial(serial);
-  const record = id === undefined ? undefined : await read.get(certificates, id);
-  if (record === undefined || record.org_id !== org) throw notFound("certificate");
-  return record;
+  if (id === undefined) throw notFound("certificate");
+  return findOwn(read, certificates, id, org, "certificate");
 }
 
 /** Colon hex, from hex with or without colons; `undefined` when it is no serial. */
@@ -226,10 +227,10 @@ export const certificateHandlers: Handlers<Routes, PeopleServices> = {
     });
   },
 
-  async listCertificates({ read }, { principal, query, now }) {
-    const { items, total } = await read.page(certificates, "by_org", [principal.org], query);
-    return { certificates: items.map((record) => certificateView(record, now)), count: items.length, total };
-  },
+  listCertificates: async ({ read }, { principal, query, now }) =>
+    listed("certificates", await read.page(certificates, "by_org", [principal.org], query), (record) =>
+      certificateView(record, now),
+    ),
 
   async caChain(services, { principal, now, requestId }) {
     const chain = await services.transact({ principal, now, requestId }, async (unit) => {

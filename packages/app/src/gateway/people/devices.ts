@@ -1,7 +1,7 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { type Device, enrollDevice, invalidField, isPast, notFound, refusal, revokeDevice } from "@seneschal/core/keys";
-import { certificates, type GatewayUnit, type Reader } from "../ground/index.ts";
+import { type Device, enrollDevice, invalidField, isPast, refusal, revokeDevice } from "@seneschal/core/keys";
+import { certificates, findOwn, type GatewayUnit, listed, type Reader } from "../ground/index.ts";
 import { canonicalSerial, revokeCertificate } from "./certificates.ts";
 import { devices } from "./collections.ts";
 import { forgetIdentity } from "./identities.ts";
@@ -22,11 +22,7 @@ type Routes = Pick<GatewayContract, "enrollDevice" | "listDevices" | "getDevice"
 
 const view = (device: Device) => ({ ...device, metadata: { ...device.metadata } });
 
-async function findDevice(read: Reader, id: string, org: string): Promise<Device> {
-  const device = await read.get(devices, id);
-  if (device === undefined || device.org_id !== org) throw notFound("device");
-  return device;
-}
+const findDevice = (read: Reader, id: string, org: string) => findOwn(read, devices, id, org, "device");
 
 export const deviceHandlers: Handlers<Routes, PeopleServices> = {
   async enrollDevice(services, { principal, body, now, requestId }) {
@@ -63,10 +59,8 @@ export const deviceHandlers: Handlers<Routes, PeopleServices> = {
     });
   },
 
-  async listDevices({ read }, { principal, query }) {
-    const { items, total } = await read.page(devices, "by_org", [principal.org], query);
-    return { devices: items.map(view), count: items.length, total };
-  },
+  listDevices: async ({ read }, { principal, query }) =>
+    listed("devices", await read.page(devices, "by_org", [principal.org], query), view),
 
   async getDevice({ read }, { principal, params }) {
     return view(await findDevice(read, params.id, principal.org));

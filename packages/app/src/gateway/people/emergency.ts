@@ -13,12 +13,13 @@ import {
 } from "@seneschal/core/keys";
 import {
   type Call,
+  claimOf,
   collection,
   type EntityReading,
   type GatewayUnit,
+  listed,
   ownOrganization,
   type Reader,
-  signedBody,
   type Unit,
   utf8,
 } from "../ground/index.ts";
@@ -324,12 +325,11 @@ export const emergencyHandlers: Handlers<Routes, PeopleServices> = {
   },
 
   async listEmergencyAccess({ read }, { principal, query, now }) {
-    const { org_id, ...page } = query;
-    const org = ownOrganization(principal, org_id);
-    const { items, total } = readsAll(principal)
-      ? await read.page(emergencies, "by_org", [org], page)
-      : await read.page(emergencies, "by_requester", [org, principal.id], page);
-    return { requests: items.map((access) => view(access, now)), count: items.length, total };
+    const org = ownOrganization(principal, query.org_id);
+    const page = readsAll(principal)
+      ? await read.page(emergencies, "by_org", [org], query)
+      : await read.page(emergencies, "by_requester", [org, principal.id], query);
+    return listed("requests", page, (access) => view(access, now));
   },
 
   async getEmergencyAccess(services, { principal, params, now, requestId }) {
@@ -386,13 +386,7 @@ export const emergencyHandlers: Handlers<Routes, PeopleServices> = {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const access = await find(unit, params.id, principal);
       await requireDecider(unit, access);
-      await services.signatures.require(unit, {
-        operation: "emergency.verify",
-        resourceId: access.id,
-        body: signedBody(request.rawBody),
-        signature: body.signature,
-        params: body.signature_params,
-      });
+      await services.signatures.require(unit, claimOf("emergency.verify", access.id, body, request));
       const { state } = stepEmergency(access, { kind: "verify" }, now, services.config.lifetimes.emergency_token);
       unit.put(emergencies, access.id, { ...access, ...state });
       unit.record({ type: "emergency.verify", metadata: { emergency_id: access.id, status: state.status } });

@@ -1,17 +1,13 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { type IdentityType, notFound, refusal, timestamp } from "@seneschal/core/keys";
-import type { GatewayUnit, Reader } from "../ground/index.ts";
+import { findOwn, type GatewayUnit, type Reader } from "../ground/index.ts";
 import { type Group, groups, isMember, membershipId, memberships } from "./collections.ts";
 import { requireIdentity } from "./identities.ts";
 import type { PeopleServices } from "./services.ts";
 
 /** A group of the organisation; another one's does not exist. */
-export async function findGroup(read: Reader, id: string, org: string): Promise<Group> {
-  const group = await read.get(groups, id);
-  if (group === undefined || group.org_id !== org) throw notFound("group");
-  return group;
-}
+export const findGroup = (read: Reader, id: string, org: string) => findOwn(read, groups, id, org, "group");
 
 /** Takes an identity out of a group, and out of every workspace that it came into through the group. Who is not in it stays out. */
 export async function leave(

@@ -1,7 +1,7 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { notFound } from "@seneschal/core/keys";
-import { crks, crkView, organizations, type StoredOrganization } from "../ground/index.ts";
+import { crks, crkView, listed, organizations, pageOf, type StoredOrganization } from "../ground/index.ts";
 import type { PeopleServices } from "./services.ts";
 
 type Routes = Pick<GatewayContract, "listOrganizations" | "getOrganization">;
@@ -15,8 +15,7 @@ export const organizationHandlers: Handlers<Routes, PeopleServices> = {
   async listOrganizations(services, { principal, query }) {
     const own = await services.read.get(organizations, principal.org);
     const all = own === undefined ? [] : [await view(services, own)];
-    const shown = all.slice(query.offset, query.offset + query.limit);
-    return { organizations: shown, count: shown.length, total: all.length };
+    return listed("organizations", pageOf(all, query));
   },
 
   async getOrganization(services, { principal, params }) {

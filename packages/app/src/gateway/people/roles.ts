@@ -2,7 +2,7 @@ import type { Handlers, Principal, Route } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { questionOf } from "../../platform/authz/authorisation.ts";
-import type { Call, Reader } from "../ground/index.ts";
+import { type Call, findOwn, type Reader } from "../ground/index.ts";
 import { assignmentId, type Permission, permissionsOf, type Role, roleAssignments, roles } from "./collections.ts";
 import { personCalling, personNamed, requireAnother, requireIdentity } from "./identities.ts";
 import type { PeopleServices } from "./services.ts";
@@ -18,11 +18,7 @@ async function view(read: Reader, role: Role) {
   };
 }
 
-async function findRole(read: Reader, id: string, org: string): Promise<Role> {
-  const role = await read.get(roles, id);
-  if (role === undefined || role.org_id !== org) throw notFound("role");
-  return role;
-}
+const findRole = (read: Reader, id: string, org: string) => findOwn(read, roles, id, org, "role");
 
 const guarded: readonly Route[] = Object.values(gatewayContract);
 /** One route of every action. */

@@ -3,8 +3,8 @@ import { readText } from "@seneschal/adapters/files";
 import { claimedIssuer, type ServiceAccountVerifier, serviceAccountVerifier, staticKeys } from "@seneschal/adapters/jwt";
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, isPast, isUuid, notFound, timestamp } from "@seneschal/core/keys";
-import { type GatewayConfig, type GatewayUnit, type Reader, utf8 } from "../ground/index.ts";
+import { invalidField, isPast, isUuid, timestamp } from "@seneschal/core/keys";
+import { findOwn, type GatewayConfig, type GatewayUnit, listed, type Reader, utf8 } from "../ground/index.ts";
 import { revokeCertificate, revokeCertificatesOf } from "./certificates.ts";
 import { type ServiceCredential, type StoredService, serviceIdentities } from "./collections.ts";
 import { forgetIdentity, invalidToken } from "./identities.ts";
@@ -137,11 +137,7 @@ export async function removeService(services: PeopleServices, unit: GatewayUnit,
 
 type Routes = Pick<GatewayContract, "createService" | "listServices" | "getService" | "deleteService" | "rotateService">;
 
-async function findService(read: Reader, id: string, org: string): Promise<StoredService> {
-  const service = await read.get(serviceIdentities, id);
-  if (service === undefined || service.org_id !== org) throw notFound("service");
-  return service;
-}
+const findService = (read: Reader, id: string, org: string) => findOwn(read, serviceIdentities, id, org, "service");
 
 export const serviceHandlers: Handlers<Routes, PeopleServices> = {
   async createService(services, { principal, body, now, requestId }) {
@@ -163,10 +159,8 @@ export const serviceHandlers: Handlers<Routes, PeopleServices> = {
     });
   },
 
-  async listServices({ read }, { principal, query }) {
-    const { items, total } = await read.page(serviceIdentities, "by_org", [principal.org], query);
-    return { services: [...items], count: items.length, total };
-  },
+  listServices: async ({ read }, { principal, query }) =>
+    listed("services", await read.page(serviceIdentities, "by_org", [principal.org], query)),
 
   getService: ({ read }, { principal, params }) => findService(read, params.id, principal.org),
 

@@ -2,7 +2,7 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
 import { keyText } from "../../platform/index.ts";
-import type { GatewayUnit, Reader } from "../ground/index.ts";
+import { findOwn, type GatewayUnit, listed, type Reader } from "../ground/index.ts";
 import {
   admins,
   groups,
@@ -33,8 +33,8 @@ type Routes = Pick<GatewayContract, "createSsoUser" | "listUsers" | "getUser" | 
 const view = (user: User) => ({ ...user, groups: [...user.groups] });
 
 async function findUser(read: Reader, id: string, org: string): Promise<User> {
-  const user = await read.get(users, id);
-  if (user === undefined || user.org_id !== org || !user.active) throw notFound("user");
+  const user = await findOwn(read, users, id, org, "user");
+  if (!user.active) throw notFound("user");
   return user;
 }
 
@@ -99,10 +99,8 @@ export const userHandlers: Handlers<Routes, PeopleServices> = {
     });
   },
 
-  async listUsers({ read }, { principal, query }) {
-    const { items, total } = await read.page(users, "by_org", [principal.org], query);
-    return { users: items.map(view), count: items.length, total };
-  },
+  listUsers: async ({ read }, { principal, query }) =>
+    listed("users", await read.page(users, "by_org", [principal.org], query), view),
 
   async getUser({ read }, { principal, params }) {
     return view(await findUser(read, params.id, principal.org));

@@ -11,7 +11,7 @@ import {
   revokeAdmission,
   type Workspace,
 } from "@seneschal/core/keys";
-import { type GatewayUnit, ownOrganization, type Reader } from "../ground/index.ts";
+import { type GatewayUnit, listed, ownOrganization, pageOf, type Reader } from "../ground/index.ts";
 import { type IdentityAdmissions, identityTypeOf, isMember, requireIdentity } from "../people/index.ts";
 import { activeAdmission, admissions, participations } from "./collections.ts";
 import type { PolicyActor } from "./policy-gate.ts";
@@ -130,14 +130,12 @@ export const admissionHandlers: Handlers<Routes, WorkspaceServices> = {
   async listAdmissions({ read }, { principal, params, query, now }) {
     const workspace = await findVisibleWorkspace(read, params.id, principal, now);
     if (workspace.org_id === principal.org) {
-      const { items, total } = await read.page(admissions, "by_workspace", [workspace.id], query);
-      return { admissions: [...items], count: items.length, total };
+      const page = await read.page(admissions, "by_workspace", [workspace.id], query);
+      return listed("admissions", page);
     }
-    const own = (await read.list(admissions, "by_workspace_identity", [workspace.id, principal.org])).toSorted((a, b) =>
-      a.created_at < b.created_at ? 1 : -1,
-    );
-    const shown = own.slice(query.offset, query.offset + query.limit);
-    return { admissions: shown, count: shown.length, total: own.length };
+    const own = await read.list(admissions, "by_workspace_identity", [workspace.id, principal.org]);
+    const newestFirst = own.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
+    return listed("admissions", pageOf(newestFirst, query));
   },
 
   async getAdmission({ read }, { principal, params, now }) {

@@ -10,7 +10,7 @@ import {
   notFound,
   refusal,
 } from "@seneschal/core/keys";
-import type { Call, GatewayUnit } from "../ground/index.ts";
+import { type Call, type GatewayUnit, listed } from "../ground/index.ts";
 import {
   findGroup,
   type Group,
@@ -131,8 +131,8 @@ export const joinRequestHandlers: Handlers<Routes, WorkspaceServices> = {
 
   async listJoinRequests({ read }, { principal, params, query }) {
     const group = await findGroup(read, params.id, principal.org);
-    const { items, total } = await read.page(joinRequests, "by_group", [principal.org, group.id], query);
-    return { requests: [...items], count: items.length, total };
+    const page = await read.page(joinRequests, "by_group", [principal.org, group.id], query);
+    return listed("requests", page);
   },
 
   approveJoinRequest: (services, { principal, params, now, requestId }) =>

@@ -1,7 +1,7 @@
 import type { AuthoriseInput, Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { limits, notFound, type PolicyVerdict, refusal, timestamp } from "@seneschal/core/keys";
-import { type GatewayUnit, type Reader, recordRefusal, signedBody } from "../ground/index.ts";
+import { limits, type PolicyVerdict, refusal, timestamp } from "@seneschal/core/keys";
+import { claimOf, findOwn, type GatewayUnit, listed, pageOf, type Reader, recordRefusal } from "../ground/index.ts";
 import { type Policy, participationId, participations, policies, workspaces } from "./collections.ts";
 import { applicablePolicies } from "./policy-gate.ts";
 import type { WorkspaceServices } from "./services.ts";
@@ -54,24 +54,14 @@ type Routes = Pick<
 /** The interface's `workspace` and the clearer `workspace_id` are one. */
 const view = (policy: Policy) => ({ ...policy, workspace: policy.workspace_id });
 
-async function findPolicy(read: Reader, id: string, org: string): Promise<Policy> {
-  const policy = await read.get(policies, id);
-  if (policy === undefined || policy.org_id !== org) throw notFound("policy");
-  return policy;
-}
+const findPolicy = (read: Reader, id: string, org: string) => findOwn(read, policies, id, org, "policy");
 
 export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
   async createPolicy(services, { principal, body, now, requestId, request }) {
     await requireCompiles(services, { name: body.name, rego: body.rego, workspace: body.workspace ?? null }, principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
       if (body.workspace !== undefined) await findOwnWorkspace(unit, body.workspace, principal.org);
-      await services.signatures.require(unit, {
-        operation: "policy.create",
-        resourceId: "",
-        body: signedBody(request.rawBody),
-        signature: body.crk_signature,
-        params: body.signature_params,
-      });
+      await services.signatures.require(unit, claimOf("policy.create", "", body, request));
       const at = timestamp(now);
       const policy: Policy = {
         id: services.newId(now),
@@ -105,13 +95,7 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
     await requireCompiles(services, { name: known.name, rego: body.rego, workspace: known.workspace_id }, principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
       const policy = await findPolicy(unit, params.id, principal.org);
-      await services.signatures.require(unit, {
-        operation: "policy.update",
-        resourceId: policy.id,
-        body: signedBody(request.rawBody),
-        signature: body.signature,
-        params: body.signature_params,
-      });
+      await services.signatures.require(unit, claimOf("policy.update", policy.id, body, request));
       const next: Policy = { ...policy, rego: body.rego, version: policy.version + 1, updated_at: timestamp(now) };
       await requireRoom(unit, next);
       unit.put(policies, next.id, next);
@@ -128,13 +112,7 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
   async deletePolicy(services, { principal, params, body, now, requestId, request }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const policy = await findPolicy(unit, params.id, principal.org);
-      await services.signatures.require(unit, {
-        operation: "policy.delete",
-        resourceId: policy.id,
-        body: signedBody(request.rawBody),
-        signature: body.signature,
-        params: body.signature_params,
-      });
+      await services.signatures.require(unit, claimOf("policy.delete", policy.id, body, request));
       unit.delete(policies, policy.id);
       unit.record({
         type: "policy.delete",
@@ -147,9 +125,7 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
 
   async listWorkspacePolicies({ read }, { principal, params, query, now }) {
     await findVisibleWorkspace(read, params.workspace_id, principal, now);
-    const all = await applicablePolicies(read, principal.org, params.workspace_id);
-    const shown = all.slice(query.offset, query.offset + query.limit);
-    return { policies: shown.map(view), count: shown.length, total: all.length };
+    return listed("policies", pageOf(await applicablePolicies(read, principal.org, params.workspace_id), query), view);
   },
 
   async evaluatePolicy({ read, policies: gate, metrics }, { principal, body, now }) {

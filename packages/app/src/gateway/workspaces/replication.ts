@@ -1,6 +1,6 @@
 import type { Principal } from "@seneschal/contract";
 import type { Invitation, Replica, Share, ShareInput, Workspace } from "@seneschal/core/keys";
-import type { Call, GatewayUnit, PublicKeys, Reader, SignedRequest } from "../ground/index.ts";
+import type { Call, GatewayUnit, PublicKeys, Reader, SignatureClaim } from "../ground/index.ts";
 import type { Participation } from "./collections.ts";
 import type { BundleContent } from "./workspaces/bundle-content.ts";
 import type { DeletionConsent } from "./workspaces/deletion-consents.ts";
@@ -31,19 +31,13 @@ export interface WorkspaceReplication<Services> {
   offer(services: Services, unit: GatewayUnit, workspace: Workspace, invitation: Invitation): Promise<void>;
   /** Whether an invitation of another instance is known for the organisation and workspace. */
   hasOffer(services: Services, workspace: string, principal: Principal): Promise<boolean>;
-  acceptOffer(
-    services: Services,
-    call: Call,
-    workspace: string,
-    request: SignedRequest & { readonly group_id: string | null },
-  ): Promise<void>;
+  acceptOffer(services: Services, call: Call, claim: SignatureClaim, group_id: string | null): Promise<void>;
   declineOffer(services: Services, call: Call, workspace: string): Promise<void>;
   /** A participant's signed consent to the deletion of a workspace of another instance: kept, and brought to the owner. */
   consentToDeletion(
     services: Services,
     call: Call,
-    workspace: string,
-    request: SignedRequest,
+    claim: SignatureClaim,
   ): Promise<{ readonly consent: DeletionConsent; readonly delivered: boolean }>;
   /** The organisations of other instances that signed the deletion of the workspace as it is now. */
   consenting(services: Services, unit: GatewayUnit, workspace: Workspace): Promise<readonly string[]>;

@@ -1,7 +1,8 @@
-import { checkArgument, type JsonObject } from "@seneschal/kernel";
+import { checkArgument } from "@seneschal/kernel";
 import { invalidField, refusal } from "../codes.ts";
 import { milliseconds, timestamp } from "../time.ts";
 import { participates, type Workspace } from "../workspace.ts";
+import type { ReplicaEvent } from "./event.ts";
 import { offerOf, type Replica, requireRevision } from "./judge.ts";
 
 /** What an owner's instance says of its workspace. */
@@ -27,23 +28,6 @@ export interface FollowFacts {
   readonly foreign: boolean;
   /** What every organisation here that takes part has of it. */
   readonly siblings: readonly Pick<Replica, "revision" | "state_sha256">[];
-}
-
-/** An event of a replica for the audit log of an organisation here. */
-export interface ReplicaEvent {
-  readonly type:
-    | "workspace.join"
-    | "workspace.leave"
-    | "workspace.archive"
-    | "workspace.extend"
-    | "workspace.update"
-    | "workspace.invite"
-    | "workspace.invite.accept"
-    | "workspace.invite.decline"
-    | "key.rotate";
-  readonly org: string;
-  readonly workspace: string;
-  readonly metadata?: JsonObject;
 }
 
 /** What an owner's state comes to here. */

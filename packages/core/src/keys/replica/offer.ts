@@ -2,7 +2,7 @@ import { checkArgument } from "@seneschal/kernel";
 import { notFound, refusal } from "../codes.ts";
 import { type Invitation, invite, stepInvitation } from "../invitation.ts";
 import { isPast, milliseconds, type Timestamp, timestamp } from "../time.ts";
-import type { ReplicaEvent } from "./follow.ts";
+import type { ReplicaEvent } from "./event.ts";
 import type { Offer, Replica } from "./judge.ts";
 
 /** An invitation as the owner's instance tells of it. */

@@ -11,6 +11,20 @@ export interface PageOf<T> {
   readonly total: number;
 }
 
+/** The part of a whole list that is asked for. */
+export function pageOf<T>(all: readonly T[], { limit, offset }: PageRequest): PageOf<T> {
+  return { items: all.slice(offset, offset + limit), total: all.length };
+}
+
+type Listed<Name extends string, T> = Record<Name, T[]> & { readonly count: number; readonly total: number };
+
+/** A page as routes answer lists: the items under their name, how many are here and how many there are. */
+export function listed<Name extends string, T>(name: Name, page: PageOf<T>): Listed<Name, T>;
+export function listed<Name extends string, T, View>(name: Name, page: PageOf<T>, view: (item: T) => View): Listed<Name, View>;
+export function listed(name: string, { items, total }: PageOf<unknown>, view: (item: unknown) => unknown = (item) => item) {
+  return { [name]: items.map((item) => view(item)), count: items.length, total };
+}
+
 /** Typed reads over a {@link DocumentStore}. */
 export interface Reader {
   get<T extends object>(from: Collection<T>, id: string): Promise<T | undefined>;

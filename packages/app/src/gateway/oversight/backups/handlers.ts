@@ -1,9 +1,20 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { type Backup, notFound, refusal, requireRestorable, startBackup, stepBackup } from "@seneschal/core/keys";
+import { type Backup, refusal, requireRestorable, startBackup, stepBackup } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import { isCoded } from "@seneschal/kernel";
-import { base64, type Call, currentCrk, lostRace, organizations, type Reader, signedBody, utf8 } from "../../ground/index.ts";
+import {
+  base64,
+  type Call,
+  claimOf,
+  currentCrk,
+  findOwn,
+  listed,
+  lostRace,
+  organizations,
+  type Reader,
+  utf8,
+} from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { workspaces } from "../../workspaces/index.ts";
 import { backups } from "../collections.ts";
@@ -12,11 +23,7 @@ import { gather, readPayload, stage } from "./payload.ts";
 
 type Routes = Pick<GatewayContract, "createBackup" | "listBackups" | "getBackup" | "restoreBackup">;
 
-async function findBackup(read: Reader, id: string, org: string): Promise<Backup> {
-  const backup = await read.get(backups, id);
-  if (backup === undefined || backup.org_id !== org) throw notFound("backup");
-  return backup;
-}
+const findBackup = (read: Reader, id: string, org: string) => findOwn(read, backups, id, org, "backup");
 
 /** Writes the payload and the record of its completion; the file is written again when the transaction is. */
 async function complete(services: PartnerServices, call: Call, id: string): Promise<Backup> {
@@ -45,13 +52,7 @@ export const backupHandlers: Handlers<Routes, PartnerServices> = {
     const call = { principal, now, requestId };
     const id = services.newId(now);
     await services.transact(call, async (unit) => {
-      await services.signatures.require(unit, {
-        operation: "backup.create",
-        resourceId: "",
-        body: signedBody(request.rawBody),
-        signature: body.crk_signature,
-        params: body.signature_params,
-      });
+      await services.signatures.require(unit, claimOf("backup.create", "", body, request));
       unit.insert(backups, id, startBackup({ id, org: principal.org, by: principal.id }, now));
     });
     try {
@@ -73,10 +74,8 @@ export const backupHandlers: Handlers<Routes, PartnerServices> = {
     }
   },
 
-  async listBackups({ read }, { principal, query }) {
-    const { items, total } = await read.page(backups, "by_org", [principal.org], query);
-    return { backups: [...items], count: items.length, total };
-  },
+  listBackups: async ({ read }, { principal, query }) =>
+    listed("backups", await read.page(backups, "by_org", [principal.org], query)),
 
   getBackup: ({ read }, { principal, params }) => findBackup(read, params.id, principal.org),
 
@@ -103,14 +102,7 @@ export const backupHandlers: Handlers<Routes, PartnerServices> = {
       const owner = await unit.get(organizations, head.org_id);
       const anchor = owner?.anchor_public_key ?? null;
       const own = await currentCrk(unit, head.org_id);
-      const claim = {
-        operation: "backup.restore" as const,
-        resourceId: backup.id,
-        body: signedBody(request.rawBody),
-        signature: body.crk_signature,
-        params: body.signature_params,
-        org: head.org_id,
-      };
+      const claim = { ...claimOf("backup.restore", backup.id, body, request), org: head.org_id };
       if (own !== undefined) await services.signatures.require(unit, claim);
       else if (anchor !== null && !payload.crk_public_keys.includes(anchor)) {
         throw refusal("SIGNATURE_INVALID", "the backup is not of the root key that is configured");

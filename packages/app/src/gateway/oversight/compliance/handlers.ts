@@ -1,7 +1,7 @@
 import type { Handlers, Payload } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, notFound, type ReportType, reportFacts, reportPeriod } from "@seneschal/core/keys";
-import { type Call, ownOrganization } from "../../ground/index.ts";
+import { invalidField, type ReportType, reportFacts, reportPeriod } from "@seneschal/core/keys";
+import { type Call, findOwn, listed, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { lengthOf } from "../audit-query.ts";
 import { type ReportSeal, reportSeals } from "../collections.ts";
@@ -80,15 +80,11 @@ export const complianceHandlers: Handlers<Routes, PartnerServices> = {
     };
   },
 
-  async listReportSeals({ read }, { principal, query }) {
-    const { items, total } = await read.page(reportSeals, "by_org", [principal.org], query);
-    return { reports: items.map(view), count: items.length, total };
-  },
+  listReportSeals: async ({ read }, { principal, query }) =>
+    listed("reports", await read.page(reportSeals, "by_org", [principal.org], query), view),
 
   async getReportSeal({ read }, { principal, params }) {
-    const seal = await read.get(reportSeals, params.id);
-    if (seal === undefined || seal.org_id !== principal.org) throw notFound("report");
-    return view(seal);
+    return view(await findOwn(read, reportSeals, params.id, principal.org, "report"));
   },
 };
 

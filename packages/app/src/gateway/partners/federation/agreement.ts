@@ -1,10 +1,10 @@
 import {
-  invitationStatus,
-  participates,
+  type Federation,
+  federationTable,
+  nextStatus,
+  partnerGone,
   refusal,
   stepFederation,
-  stepInvitation,
-  stepWorkspace,
   timestamp,
 } from "@seneschal/core/keys";
 import { parseRequest, samePublicKey, verifyChain } from "@seneschal/crypto/x509";
@@ -17,13 +17,12 @@ import {
   logWitnesses,
   replicaId,
   replicas,
-  type StoredFederation,
   shareId,
   shares,
   witnessedLogs,
 } from "../collections.ts";
 import { hurryDispatches } from "../replication/dispatch.ts";
-import { endReplica } from "../replication/replica.ts";
+import { destroyReplica } from "../replication/replica.ts";
 import type { PartnerServices } from "../services.ts";
 import { bundlePem, certificatesOf, organizationOf, pinnedIssuer } from "./certificates.ts";
 
@@ -34,13 +33,12 @@ import { bundlePem, certificatesOf, organizationOf, pinnedIssuer } from "./certi
 export async function endFederation(
   services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   { revokeCertificates }: { readonly revokeCertificates: boolean },
-): Promise<StoredFederation> {
+): Promise<Federation> {
   const { now } = unit.call;
   const { org_id: org, partner_org_id: partner } = federation;
-  const { state } = stepFederation(federation, { kind: "revoke" }, now);
-  const ended: StoredFederation = { ...federation, ...state };
+  const { state: ended } = stepFederation(federation, { kind: "revoke" }, now);
   unit.put(federations, ended.id, ended);
   if (revokeCertificates) {
     for await (const { serial_number } of every(services, certificates, "by_subject", [org, "partner", federation.id])) {
@@ -52,7 +50,7 @@ export async function endFederation(
   }
   for await (const found of every(services, replicas, "by_federation", [federation.id])) {
     const replica = await unit.get(replicas, replicaId(found.workspace_id, org));
-    if (replica !== undefined) await endReplica(services, unit, replica, "federation");
+    if (replica !== undefined) await destroyReplica(services, unit, replica, "federation");
   }
   unit.delete(logWitnesses, federation.id);
   unit.delete(witnessedLogs, federation.id);
@@ -62,21 +60,19 @@ export async function endFederation(
 
 /** The owner's side: nothing can be said to the partner any more, and it takes no further part. */
 async function partnerLeaves(services: PartnerServices, unit: GatewayUnit, id: string, partner: string): Promise<void> {
-  const { now } = unit.call;
   const share = await unit.get(shares, shareId(id, partner));
   const workspace = await unit.get(workspaces, id);
   unit.delete(shares, shareId(id, partner));
   if (share === undefined || workspace === undefined) return;
-  const invitation = await unit.get(invitations, share.invitation_id);
-  if (invitation !== undefined && invitationStatus(invitation, now) === "pending") {
-    unit.put(invitations, invitation.id, stepInvitation(invitation, "revoke", now));
-  }
-  if (!participates(workspace, partner)) return;
-  const step = stepWorkspace(workspace, { kind: "leave", org: partner }, now);
-  await saveWorkspace(services, unit, step);
-  const of = { org: workspace.org_id, workspace: id };
-  unit.record({ type: "workspace.leave", ...of, metadata: { org_id: partner } });
-  unit.record({ type: "key.rotate", ...of, metadata: { version: step.state.dek_version } });
+  const { invitation, step, events } = partnerGone(
+    workspace,
+    await unit.get(invitations, share.invitation_id),
+    partner,
+    unit.call.now,
+  );
+  if (invitation !== undefined) unit.put(invitations, invitation.id, invitation);
+  if (step !== undefined) await saveWorkspace(services, unit, step);
+  for (const event of events) unit.record(event);
 }
 
 /**
@@ -86,13 +82,13 @@ async function partnerLeaves(services: PartnerServices, unit: GatewayUnit, id: s
 export async function takeInCertificate(
   services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   input: string,
-): Promise<StoredFederation> {
+): Promise<Federation> {
   const { crypto } = services;
   const { now } = unit.call;
   // Judged by the status before anything else is told.
-  const { state } = stepFederation(federation, { kind: "import" }, now);
+  nextStatus("federation", federationTable, federation.status, "import");
   const refuse = (reason: string) => refusal("CSR_INVALID", `the certificate ${reason}`, { field: "certificate", reason });
   const [leaf, ...intermediates] = certificatesOf("certificate", input);
   const identity = await unit.get(federationIdentities, federation.org_id);
@@ -106,12 +102,8 @@ export async function takeInCertificate(
   if (!chain.valid) throw refuse(`is not accepted: ${chain.reason.replaceAll("_", " ")}`);
   // What ends in a moment would leave us without a way to the partner, and with one that looks ready.
   if (leaf.notAfter - now < services.config.federation.certificate_min_life) throw refuse("ends too soon");
-  const next: StoredFederation = {
-    ...federation,
-    ...state,
-    outbound_certificate: bundlePem(chain.chain),
-    outbound_expires_at: timestamp(leaf.notAfter),
-  };
+  const given = { certificate: bundlePem(chain.chain), expires_at: timestamp(leaf.notAfter) };
+  const next = stepFederation(federation, { kind: "import", ...given }, now).state;
   unit.put(federations, next.id, next);
   await hurryDispatches(services, unit, next.id);
   return next;

@@ -1,10 +1,10 @@
-import { countedSizes, type PartnerUse, requireWithinBudgets } from "@seneschal/core/keys";
+import { countedSizes, type Federation, type PartnerUse, requireWithinBudgets } from "@seneschal/core/keys";
 import { keyText } from "../../../platform/index.ts";
 import type { Reader } from "../../ground/index.ts";
-import { messages, replicas, type StoredFederation } from "../collections.ts";
+import { messages, replicas } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 
-type Budgeted = Pick<StoredFederation, "id" | "org_id" | "partner_org_id">;
+type Budgeted = Pick<Federation, "id" | "org_id" | "partner_org_id">;
 
 /** Counted from the records themselves: nothing that could drift from them. */
 export async function useOf(read: Reader, federation: Budgeted): Promise<PartnerUse> {

@@ -1,5 +1,12 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, refusal, type SignedForPartner, stepFederation } from "@seneschal/core/keys";
+import {
+  type Federation,
+  invalidField,
+  refusal,
+  requireRenewable,
+  type SignedForPartner,
+  stepFederation,
+} from "@seneschal/core/keys";
 import {
   type Certificate,
   certificatePem,
@@ -14,7 +21,7 @@ import { isCoded } from "@seneschal/kernel";
 import type { CryptoProvider } from "@seneschal/kernel/ports";
 import type { Call, GatewayUnit } from "../../ground/index.ts";
 import { revokeCertificate } from "../../people/index.ts";
-import { federations, type StoredFederation } from "../collections.ts";
+import { federations } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 import { federationName } from "./identity.ts";
 
@@ -133,16 +140,12 @@ export async function signForPartner(
 export async function renewForPartner(
   services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
-): Promise<{ readonly renewed: StoredFederation; readonly replaced: readonly string[] }> {
+  federation: Federation,
+): Promise<{ readonly renewed: Federation; readonly replaced: readonly string[] }> {
   const { now } = unit.call;
-  if (federation.status !== "active" || federation.certificate === null) {
-    throw refusal("STATE_CONFLICT", "there is no certificate of the partner to renew", { status: federation.status });
-  }
-  const { publicKey } = certificatesOf("certificate", federation.certificate)[0];
+  const { publicKey } = certificatesOf("certificate", requireRenewable(federation))[0];
   const signed = await signForPartner(services, unit, federation, publicKey);
-  const { state, effects } = stepFederation(federation, { kind: "renew", signed }, now);
-  const renewed: StoredFederation = { ...federation, ...state };
+  const { state: renewed, effects } = stepFederation(federation, { kind: "renew", signed }, now);
   unit.put(federations, renewed.id, renewed);
   const replaced = effects.flatMap((effect) => (effect.kind === "revoke_certificate" ? [effect.serial] : []));
   return { renewed, replaced };
@@ -155,7 +158,7 @@ export async function renewForPartner(
 export async function bringRenewal(
   services: PartnerServices,
   call: Call,
-  renewed: StoredFederation,
+  renewed: Federation,
   replaced: readonly string[],
 ): Promise<boolean> {
   if (!renewed.outbound_ready || renewed.certificate === null) return false;

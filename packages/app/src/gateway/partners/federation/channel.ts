@@ -1,13 +1,13 @@
 import { type Breaker, type IdentityFetch, mtlsFetch, openBreaker, type TargetGuard } from "@seneschal/adapters/http";
 import { inSpan, traceHeaders } from "@seneschal/adapters/telemetry";
 import { bodyBounds, decodeJson, type Route } from "@seneschal/contract";
-import { refusal } from "@seneschal/core/keys";
+import { type Federation, refusal } from "@seneschal/core/keys";
 import { encodePem } from "@seneschal/crypto/x509";
 import { isCoded } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
 import type * as z from "zod";
 import { type GatewayMetrics, type GroundServices, kekName, type Reader, utf8 } from "../../ground/index.ts";
-import { type FederationIdentity, federationIdentities, federations, type StoredFederation } from "../collections.ts";
+import { type FederationIdentity, federationIdentities, federations } from "../collections.ts";
 
 /** What a sealed federation key is bound to. */
 export function keyBinding(org: string): Uint8Array {
@@ -55,9 +55,9 @@ export interface Channels {
    * there is no answer, or one that is too large or encoded; an answer of any status is returned. The partner's words stay out of
    * errors. A partner that did not answer three times in a row is left alone for half a minute: calls fail at once.
    */
-  call<R extends Route>(read: Reader, federation: StoredFederation, call: PeerCall<R>): Promise<PeerAnswer<R>>;
+  call<R extends Route>(read: Reader, federation: Federation, call: PeerCall<R>): Promise<PeerAnswer<R>>;
   /** As `call`, but throws `FEDERATION_FAILED` for an answer that is no success. */
-  demand<R extends Route>(read: Reader, federation: StoredFederation, call: PeerCall<R>): Promise<PeerAnswer<R>>;
+  demand<R extends Route>(read: Reader, federation: Federation, call: PeerCall<R>): Promise<PeerAnswer<R>>;
   close(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export function federationChannels(needs: {
     await known?.http.close();
   };
 
-  const channel = async (read: Reader, federation: StoredFederation): Promise<IdentityFetch> => {
+  const channel = async (read: Reader, federation: Federation): Promise<IdentityFetch> => {
     const { id, org_id, outbound_certificate, partner_cert } = federation;
     const of = `${outbound_certificate}${partner_cert}`;
     const known = open.get(id);
@@ -121,7 +121,7 @@ export function federationChannels(needs: {
 
   const send = async <R extends Route>(
     read: Reader,
-    federation: StoredFederation,
+    federation: Federation,
     { route, body }: PeerCall<R>,
   ): Promise<PeerAnswer<R>> => {
     const { method, path } = route;
@@ -145,11 +145,7 @@ export function federationChannels(needs: {
     }
   };
 
-  const call = async <R extends Route>(
-    read: Reader,
-    federation: StoredFederation,
-    request: PeerCall<R>,
-  ): Promise<PeerAnswer<R>> => {
+  const call = async <R extends Route>(read: Reader, federation: Federation, request: PeerCall<R>): Promise<PeerAnswer<R>> => {
     const { id, partner_url, status, outbound_certificate } = federation;
     if (guard.refusal(new URL(partner_url)) !== undefined) throw failed("address not allowed");
     if (status !== "active" || outbound_certificate === null) throw failed("not ready");

@@ -1,17 +1,17 @@
-import type { Handlers, RequestFacts } from "@seneschal/contract";
-import { type GatewayContract, gatewayContract, type SignedOperation } from "@seneschal/contract/gateway";
-import { establishFederation, invalidField, refusal, requireAddress, stepFederation, timestamp } from "@seneschal/core/keys";
-import { isCoded } from "@seneschal/kernel";
+import type { Handlers } from "@seneschal/contract";
+import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
 import {
-  type EntityReading,
-  every,
-  type GatewayUnit,
-  isLocal,
-  ownOrganization,
-  type SignatureParams,
-  signedBody,
-} from "../../ground/index.ts";
-import { federationIdentities, federations, type StoredFederation } from "../collections.ts";
+  establishFederation,
+  type Federation,
+  invalidField,
+  refusal,
+  requireAddress,
+  requireEstablishable,
+  timestamp,
+} from "@seneschal/core/keys";
+import { isCoded } from "@seneschal/kernel";
+import { claimOf, type EntityReading, every, isLocal, listed, ownOrganization } from "../../ground/index.ts";
+import { federationIdentities, federations } from "../collections.ts";
 import { standingOf } from "../replication/followers.ts";
 import { offerWaiting } from "../replication/offer.ts";
 import type { PartnerServices } from "../services.ts";
@@ -32,7 +32,7 @@ import { checkPartner, type PartnerHealth } from "./health.ts";
 import { ensureIdentity } from "./identity.ts";
 
 /** A federation as callers see it: the certificate that we signed for the partner, ready to be handed over. */
-export function federationView(federation: StoredFederation) {
+export function federationView(federation: Federation) {
   const { certificate, outbound_certificate, outbound_expires_at } = federation;
   const ends = outbound_certificate === null ? null : (outbound_expires_at ?? endOf(outbound_certificate));
   return { ...federation, outbound_expires_at: ends, certificate: certificate === null ? null : pemBase64(certificate) };
@@ -55,30 +55,6 @@ type Routes = Pick<
   | "importFederationCertificate"
 >;
 
-interface SignedCall {
-  readonly signature: string | undefined;
-  readonly params: SignatureParams | undefined;
-  readonly request: RequestFacts;
-}
-
-/** Every change of a federation is signed by the organisation's root key. */
-function requireSigned(
-  services: PartnerServices,
-  unit: GatewayUnit,
-  operation: SignedOperation,
-  partner: string,
-  call: SignedCall,
-) {
-  const { signature, params, request } = call;
-  return services.signatures.require(unit, {
-    operation,
-    resourceId: partner,
-    body: signedBody(request.rawBody),
-    signature,
-    params,
-  });
-}
-
 /** A tag stands for the federation, not for what waits on either side. */
 export const federationReading: EntityReading<never> = {
   tagged: (detail: object) => {
@@ -92,8 +68,7 @@ export const federationHandlers: Handlers<Routes, PartnerServices> = {
     const org = ownOrganization(principal, body.org_id);
     await services.organizationKeys.ensureKek(org);
     return services.transact({ principal, now, requestId }, async (unit) => {
-      const signed = { signature: body.crk_signature, params: body.signature_params, request };
-      await requireSigned(services, unit, "federation.init", "", signed);
+      await services.signatures.require(unit, claimOf("federation.init", "", body, request));
       const { csr, certificate, serial_number, expires_at } = await ensureIdentity(services, unit, org);
       const [issuing = ""] = await services.pki.chain(unit, org);
       unit.record({ type: "federation.init", metadata: { serial_number } });
@@ -119,30 +94,13 @@ export const federationHandlers: Handlers<Routes, PartnerServices> = {
     await services.organizationKeys.ensureKek(principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
       if (await isLocal(unit, partner)) throw refusal("CONFLICT", "an organisation of that id lives on this instance");
-      const signed = { signature: body.crk_signature, params: body.signature_params, request };
-      await requireSigned(services, unit, "federation.establish", partner, signed);
-      const known = await findFederation(unit, partner, principal.org);
-      const open = known?.status === "revoked" ? undefined : known;
-      // One that waits for the partner's request is completed by it.
-      if (open !== undefined && (open.status !== "pending" || key === undefined)) {
-        throw refusal("CONFLICT", "a federation with that partner exists");
-      }
-      const id = open?.id ?? services.newId(now);
-      const fresh = establishFederation({ id, org: principal.org, partner_org_id: partner, partner_url, partner_cert: pem }, now);
-      const pending: StoredFederation = {
-        ...fresh,
-        outbound_certificate: null,
-        last_heard_at: null,
-        created_at: open?.created_at ?? fresh.created_at,
-      };
-      const federation: StoredFederation =
-        key === undefined
-          ? pending
-          : {
-              ...pending,
-              ...stepFederation(pending, { kind: "sign", signed: await signForPartner(services, unit, pending, key) }, now).state,
-            };
-      if (open === undefined) unit.insert(federations, id, federation);
+      await services.signatures.require(unit, claimOf("federation.establish", partner, body, request));
+      const waiting = requireEstablishable(await findFederation(unit, partner, principal.org), key !== undefined);
+      const id = waiting?.id ?? services.newId(now);
+      const signed = key && (await signForPartner(services, unit, { id, org_id: principal.org, partner_org_id: partner }, key));
+      const given = { id, org: principal.org, partner_org_id: partner, partner_url, partner_cert: pem };
+      const federation = establishFederation({ ...given, waiting, ...(signed && { signed }) }, now);
+      if (waiting === undefined) unit.insert(federations, id, federation);
       else unit.put(federations, id, federation);
       unit.record({
         type: "federation.create",
@@ -153,10 +111,8 @@ export const federationHandlers: Handlers<Routes, PartnerServices> = {
     });
   },
 
-  async listFederations({ read }, { principal, query }) {
-    const { items, total } = await read.page(federations, "by_org", [principal.org], query);
-    return { federations: items.map(federationView), count: items.length, total };
-  },
+  listFederations: async ({ read }, { principal, query }) =>
+    listed("federations", await read.page(federations, "by_org", [principal.org], query), federationView),
 
   async federationHealth(services, { principal, now }) {
     const checks: Promise<readonly [string, PartnerHealth]>[] = [];
@@ -180,8 +136,7 @@ export const federationHandlers: Handlers<Routes, PartnerServices> = {
     const call = { principal, now, requestId };
     const before = await services.transact(call, async (unit) => {
       const federation = await requireFederation(unit, params.partner_id, principal.org);
-      const signed = { signature: body.signature, params: body.signature_params, request };
-      await requireSigned(services, unit, "federation.revoke", federation.partner_org_id, signed);
+      await services.signatures.require(unit, claimOf("federation.revoke", federation.partner_org_id, body, request));
       await endFederation(services, unit, federation, { revokeCertificates: body.revoke_certs });
       return federation;
     });
@@ -198,8 +153,7 @@ export const federationHandlers: Handlers<Routes, PartnerServices> = {
     const call = { principal, now, requestId };
     const { renewed, replaced } = await services.transact(call, async (unit) => {
       const federation = await requireFederation(unit, params.partner_id, principal.org);
-      const signed = { signature: body.signature, params: body.signature_params, request };
-      await requireSigned(services, unit, "federation.renew-cert", federation.partner_org_id, signed);
+      await services.signatures.require(unit, claimOf("federation.renew-cert", federation.partner_org_id, body, request));
       const renewal = await renewForPartner(services, unit, federation);
       unit.record({
         type: "federation.cert.renew",
@@ -220,8 +174,7 @@ export const federationHandlers: Handlers<Routes, PartnerServices> = {
   async importFederationCertificate(services, { principal, body, now, requestId, request }) {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const federation = await requireFederation(unit, body.partner_org_id, principal.org);
-      const signed = { signature: body.signature, params: body.signature_params, request };
-      await requireSigned(services, unit, "federation.import", federation.partner_org_id, signed);
+      await services.signatures.require(unit, claimOf("federation.import", federation.partner_org_id, body, request));
       if ((await unit.get(federationIdentities, principal.org)) === undefined) {
         throw refusal("STATE_CONFLICT", "the organisation has no federation key yet");
       }

@@ -1,10 +1,9 @@
 import { gatewayContract } from "@seneschal/contract/gateway";
-import { stepFederation, timestamp } from "@seneschal/core/keys";
+import { type Federation, stepFederation, timestamp } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
 import { type Call, every, systemCall } from "../../ground/index.ts";
-import { federations, type StoredFederation } from "../collections.ts";
+import { federations } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
-import { noteHeard } from "./find.ts";
 import type { PartnerStatus } from "./partner-states.ts";
 
 /** How a partner was found. */
@@ -18,13 +17,13 @@ export interface PartnerHealth {
 }
 
 /** Really calls a partner. It is healthy when its gateway answers for the partner's organisation. Never throws for a partner's failure. */
-export async function checkPartner(services: PartnerServices, federation: StoredFederation, now: number): Promise<PartnerHealth> {
+export async function checkPartner(services: PartnerServices, federation: Federation, now: number): Promise<PartnerHealth> {
   const health = await check(services, federation, now);
   services.partners.note(federation.id, health.status);
   return health;
 }
 
-async function check(services: PartnerServices, federation: StoredFederation, now: number): Promise<PartnerHealth> {
+async function check(services: PartnerServices, federation: Federation, now: number): Promise<PartnerHealth> {
   const facts = {
     last_check: timestamp(now),
     ...(federation.certificate_expires_at === null ? {} : { certificate_expires_at: federation.certificate_expires_at }),
@@ -53,10 +52,7 @@ async function noteCheck(services: PartnerServices, call: Call, id: string, hear
   await services.transact(call, async (unit) => {
     const current = await unit.get(federations, id);
     if (current === undefined || current.status === "revoked") return;
-    const { state } = stepFederation(current, { kind: "check", at: timestamp(call.now) }, call.now);
-    const checked = { ...current, ...state };
-    if (heard) noteHeard(unit, checked);
-    else unit.put(federations, id, checked);
+    unit.put(federations, id, stepFederation(current, { kind: "check", heard }, call.now).state);
   });
 }
 
@@ -64,7 +60,7 @@ const AT_ONCE = 8;
 
 /** Calls every active partner of every organisation here. A partner's failure is a finding, not an error. */
 export async function watchPartners(services: PartnerServices, now: number): Promise<void> {
-  const all: StoredFederation[] = [];
+  const all: Federation[] = [];
   for await (const federation of every(services, federations, "active", [])) all.push(federation);
   services.partners.keep(all.map(({ id }) => id));
   const reachable = all.filter(({ outbound_ready }) => outbound_ready);

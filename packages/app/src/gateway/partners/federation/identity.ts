@@ -1,4 +1,4 @@
-import { milliseconds, timestamp } from "@seneschal/core/keys";
+import { type Federation, milliseconds, timestamp } from "@seneschal/core/keys";
 import {
   createRequest,
   decodePrivateKey,
@@ -12,7 +12,7 @@ import {
   type SubjectAltName,
 } from "@seneschal/crypto/x509";
 import { bytes, currentCrk, type GatewayUnit, kekName, type PublicKeys, type Reader } from "../../ground/index.ts";
-import { type FederationIdentity, federationIdentities, type StoredFederation } from "../collections.ts";
+import { type FederationIdentity, federationIdentities } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 import { keyBinding } from "./channel.ts";
 import { findFederation } from "./find.ts";
@@ -41,7 +41,7 @@ function certifiedKeys(pem: string): CertifiedKeys | undefined {
 }
 
 /** The keys of a partner, as pinned when the federation was established. */
-export function keysOfPartner(federation: Pick<StoredFederation, "partner_cert">): CertifiedKeys | undefined {
+export function keysOfPartner(federation: Pick<Federation, "partner_cert">): CertifiedKeys | undefined {
   return certifiedKeys(federation.partner_cert);
 }
 

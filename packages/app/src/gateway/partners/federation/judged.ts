@@ -1,6 +1,6 @@
+import type { Federation } from "@seneschal/core/keys";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import type { Call } from "../../ground/index.ts";
-import type { StoredFederation } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 import { federationOfCaller } from "./find.ts";
 import type { RefusedOf } from "./refusals.ts";
@@ -11,7 +11,7 @@ export async function judged<R>(
   call: Call,
   of: RefusedOf,
   facts: JsonObject,
-  work: (call: Call, federation: StoredFederation) => Promise<R>,
+  work: (call: Call, federation: Federation) => Promise<R>,
 ): Promise<R> {
   const federation = await federationOfCaller(services.read, call.principal);
   try {

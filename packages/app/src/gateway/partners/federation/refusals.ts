@@ -1,7 +1,7 @@
 import type { Logger } from "@seneschal/adapters/logging";
+import type { Federation } from "@seneschal/core/keys";
 import type { JsonObject } from "@seneschal/kernel";
 import { type Call, type GatewayMetrics, type GatewayUnit, systemCall } from "../../ground/index.ts";
-import type { StoredFederation } from "../collections.ts";
 
 /** What of a partner was refused. */
 export type RefusedOf =
@@ -24,7 +24,7 @@ interface Needs {
 /** Tells of what partners were refused: every time in the metrics, in the organisation's log once an hour for one reason. */
 export interface PartnerRefusals {
   /** Never throws. `reason` is a word of our own. */
-  note(needs: Needs, federation: StoredFederation, of: RefusedOf, reason: string, facts?: JsonObject): Promise<void>;
+  note(needs: Needs, federation: Federation, of: RefusedOf, reason: string, facts?: JsonObject): Promise<void>;
 }
 
 const ONCE_MS = 3_600_000;

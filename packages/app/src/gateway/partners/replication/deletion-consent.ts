@@ -1,7 +1,7 @@
 import type { Principal } from "@seneschal/contract";
-import { isTimelyConsent, refusal, timestamp, type Workspace } from "@seneschal/core/keys";
+import { consentsTo, type Federation, refusal, requireConsent, timestamp, type Workspace } from "@seneschal/core/keys";
 import { bodyHash, type OperationPayload, operationBytes } from "@seneschal/crypto/signing";
-import { bytes, type Call, type GatewayUnit, type SignedRequest, signedBody } from "../../ground/index.ts";
+import { bytes, type Call, type GatewayUnit, type SignatureClaim } from "../../ground/index.ts";
 import {
   consentId,
   type DeletionConsent,
@@ -10,12 +10,10 @@ import {
   replicatedWorkspace,
   stateHash,
 } from "../../workspaces/index.ts";
-import { replicaId, replicas, type StoredFederation } from "../collections.ts";
+import { replicaId, replicas } from "../collections.ts";
 import { keysOfPartner } from "../federation/identity.ts";
 import type { PartnerServices } from "../services.ts";
-import { deliverDispatch, queueDispatch } from "./dispatch.ts";
-
-const OPERATION = "workspace.delete";
+import { deliverDispatch, putDispatch } from "./dispatch.ts";
 
 /**
  * A participant's consent to the deletion of a workspace that another instance owns: signed by its root key over the workspace's
@@ -24,30 +22,24 @@ const OPERATION = "workspace.delete";
 export async function consentToDeletion(
   services: PartnerServices,
   call: Call,
-  id: string,
-  request: SignedRequest,
+  claim: SignatureClaim,
 ): Promise<{ readonly consent: DeletionConsent; readonly delivered: boolean }> {
   const { principal, now } = call;
+  const { resourceId: id, signature } = claim;
   const { consent, dispatch } = await services.transact(call, async (unit) => {
     const workspace = await findWorkspace(unit, id, principal.org);
     const replica = await unit.get(replicas, replicaId(id, principal.org));
     if (replica === undefined) {
       throw refusal("STATE_CONFLICT", "the owner lives on this instance: its deletion takes the signature");
     }
-    const payload = await services.signatures.accept(unit, {
-      operation: OPERATION,
-      resourceId: id,
-      body: signedBody(request.rawBody),
-      signature: request.signature,
-      params: request.signature_params,
-    });
-    if (payload === undefined || request.signature === undefined) {
+    const payload = await services.signatures.accept(unit, claim);
+    if (payload === undefined || signature === undefined) {
       throw refusal("SIGNATURE_REQUIRED", "this operation needs a signature by the organisation's root key", {
         field: "signature",
       });
     }
     const state_sha256 = replica.revision === workspace.revision ? replica.state_sha256 : undefined;
-    const made = consentOf(principal, workspace, { payload, signature: request.signature, state_sha256 }, now);
+    const made = consentOf(principal, workspace, { payload, signature, state_sha256 }, now);
     unit.put(deletionConsents, consentId(id, principal.org), made);
     unit.record({
       type: "workspace.delete.consent",
@@ -57,7 +49,7 @@ export async function consentToDeletion(
     const { org_id, federation_id } = replica;
     return {
       consent: made,
-      dispatch: await queueDispatch(services, unit, { kind: "consent", org_id, federation_id, workspace_id: id }),
+      dispatch: await putDispatch(services, unit, { kind: "consent", org_id, federation_id, workspace_id: id }),
     };
   });
   const outcome = await deliverDispatch(services, dispatch, now);
@@ -82,7 +74,7 @@ function consentOf(
 export function takeConsent(
   services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   workspace: Workspace,
   { payload, signature }: { readonly payload: OperationPayload; readonly signature: string },
 ): void {
@@ -90,21 +82,9 @@ export function takeConsent(
   const { id, revision } = workspace;
   const { now } = unit.call;
   const state_sha256 = stateHash(services.crypto, replicatedWorkspace(workspace));
-  if (payload.body_sha256 !== bodyHash({ revision, state_sha256 })) {
-    throw refusal("STATE_CONFLICT", "the workspace changed since it was signed", { revision });
-  }
-  if (!isTimelyConsent(payload, now)) {
-    throw refusal("SIGNATURE_EXPIRED", "the consent was signed too long ago, or for too long", { revision });
-  }
   const crk = keysOfPartner(federation)?.crk;
-  const meant =
-    payload.op === OPERATION &&
-    payload.org_id === partner &&
-    payload.resource_type === "workspace" &&
-    payload.resource_id === id &&
-    crk !== undefined &&
-    services.crypto.ed25519Verify(crk, operationBytes(payload), bytes(signature));
-  if (!meant) throw refusal("SIGNATURE_INVALID", "the partner's root key did not sign this deletion");
+  const genuine = crk !== undefined && services.crypto.ed25519Verify(crk, operationBytes(payload), bytes(signature));
+  requireConsent(payload, { partner, workspace, body_sha256: bodyHash({ revision, state_sha256 }), genuine }, now);
   const consent: DeletionConsent = {
     workspace_id: id,
     org_id: partner,
@@ -125,8 +105,6 @@ export function takeConsent(
 
 /** The organisations of other instances that signed the deletion of the workspace as it is now. */
 export async function consenting(services: PartnerServices, unit: GatewayUnit, workspace: Workspace): Promise<readonly string[]> {
-  const state_sha256 = stateHash(services.crypto, replicatedWorkspace(workspace));
-  const all = await unit.list(deletionConsents, "by_workspace", [workspace.id]);
-  const meant = all.filter((consent) => consent.revision === workspace.revision && consent.state_sha256 === state_sha256);
-  return meant.map(({ org_id }) => org_id);
+  const state = { revision: workspace.revision, state_sha256: stateHash(services.crypto, replicatedWorkspace(workspace)) };
+  return consentsTo(state, await unit.list(deletionConsents, "by_workspace", [workspace.id]));
 }

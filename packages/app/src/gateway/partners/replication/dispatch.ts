@@ -1,17 +1,20 @@
 import { gatewayContract, type PeerState } from "@seneschal/contract/gateway";
 import {
   confirmShare,
+  type Delivery,
+  type Dispatch,
+  type Federation,
   forgetFollower,
   isSettled,
   offerOf,
+  queueDispatch,
   type Replica,
-  retryDelay,
   type Share,
   type ShareInput,
-  stepInvitation,
+  stepDispatch,
   stepShare,
   type Told,
-  timestamp,
+  takeBackAcceptance,
   type Workspace,
 } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
@@ -26,34 +29,16 @@ import {
   stateHash,
   workspaces,
 } from "../../workspaces/index.ts";
-import {
-  type Dispatch,
-  dispatches,
-  dispatchId,
-  federations,
-  receivedId,
-  replicaId,
-  replicas,
-  type StoredFederation,
-  shareId,
-  shares,
-} from "../collections.ts";
+import { dispatches, dispatchId, federations, receivedId, replicaId, replicas, shareId, shares } from "../collections.ts";
 import { type PeerAnswer, refusesForGood } from "../federation/channel.ts";
 import { federationOf } from "../federation/find.ts";
 import { keysOfPartner } from "../federation/identity.ts";
 import { openLanes } from "../federation/lanes.ts";
 import type { PartnerServices } from "../services.ts";
-import { applyState, checkState, endReplica } from "./replica.ts";
-
-/** What a try came to. `refused`: the partner said no for good, with this code. */
-export type Delivery =
-  | { readonly kind: "done" }
-  /** `unreachable`: so would be all else for this partner. */
-  | { readonly kind: "retry"; readonly detail: string; readonly unreachable?: true }
-  | { readonly kind: "refused"; readonly code: string };
+import { applyState, checkState, destroyReplica } from "./replica.ts";
 
 /** Says one kind of thing to a partner. What it throws of `FEDERATION_FAILED` is tried again. */
-type Send = (services: PartnerServices, dispatch: Dispatch, federation: StoredFederation, now: number) => Promise<Delivery>;
+type Send = (services: PartnerServices, dispatch: Dispatch, federation: Federation, now: number) => Promise<Delivery>;
 
 /** What a partner's answer that is no success means. */
 function refusedOrLater(answer: PeerAnswer): Delivery {
@@ -110,7 +95,7 @@ const sendState: Send = async (services, dispatch, federation, now) => {
 
 async function settle(
   services: PartnerServices,
-  federation: StoredFederation,
+  federation: Federation,
   id: string,
   state: PeerState,
   known: number,
@@ -201,11 +186,8 @@ async function giveUpAnswer(
     const replica = await unit.get(replicas, replicaId(workspace_id, org_id));
     if (replica === undefined || replica.stage === "shared") return;
     const invitation = await unit.get(invitations, receivedId(replica));
-    if (invitation?.status === "accepted") {
-      const status = code === "INVITATION_EXPIRED" ? "expire" : "revoke";
-      unit.put(invitations, invitation.id, stepInvitation({ ...invitation, status: "pending" }, status, 0));
-    }
-    await endReplica(services, unit, replica, "refused");
+    if (invitation !== undefined) unit.put(invitations, invitation.id, takeBackAcceptance(invitation, code, now));
+    await destroyReplica(services, unit, replica, "refused");
   });
 }
 
@@ -220,12 +202,6 @@ const sendConsent: Send = async (services, { org_id, workspace_id }, federation)
 };
 
 const sends: Readonly<Record<Dispatch["kind"], Send>> = { state: sendState, answer: sendAnswer, consent: sendConsent };
-
-/** After so many tries, some twenty minutes, the organisation is told; after so many, a week of them, it is given up. */
-const TOLD_AFTER = 8;
-const GIVEN_UP_AFTER = 700;
-/** How the owner's word is then tried on: it is never dropped, since an end must arrive. */
-const DAILY = 86_400_000;
 
 /**
  * The rounds of the outbox of dispatches. Two processes may try the same: the receiver takes each state once. An entry that fails
@@ -251,32 +227,23 @@ export async function deliverDispatch(services: PartnerServices, id: string, now
   const federation = await services.read.get(federations, dispatch.federation_id);
   const outcome = await attempt(services, dispatch, federation, now);
   services.metrics.dispatched(dispatch.kind, outcome.kind);
-  const attempts = dispatch.attempts + 1;
-  const over = outcome.kind === "retry" && attempts >= GIVEN_UP_AFTER;
-  const final: Delivery = over && dispatch.kind !== "state" ? { kind: "refused", code: "FEDERATION_FAILED" } : outcome;
-  if (over && dispatch.kind === "answer") await giveUpAnswer(services, dispatch, "FEDERATION_FAILED", now);
+  const { waiting, delivery, event } = stepDispatch(dispatch, outcome, federation?.partner_org_id ?? "", now);
+  const givenUp = delivery.kind === "refused" && outcome.kind === "retry";
+  if (givenUp && dispatch.kind === "answer") await giveUpAnswer(services, dispatch, delivery.code, now);
   await services.transact(systemCall("system:outbox", dispatch.org_id, now), async (unit) => {
     const current = await unit.get(dispatches, id);
     if (current?.token !== dispatch.token) return;
-    const { kind, org_id, federation_id, workspace_id } = current;
-    if (final.kind === "retry") {
-      const due_at = timestamp(now + (over ? DAILY : retryDelay(attempts)));
-      unit.put(dispatches, id, { ...current, attempts, due_at, error_detail: final.detail });
-    } else unit.delete(dispatches, id);
-    const told = outcome.kind === "retry" && (attempts === TOLD_AFTER || attempts === GIVEN_UP_AFTER);
-    if (!told && outcome.kind !== "refused") return;
-    const detail = outcome.kind === "retry" ? outcome.detail : outcome.code;
-    const partner_org_id = federation?.partner_org_id ?? "";
-    const metadata = { federation_id, partner_org_id, kind, attempts, detail, given_up: over || final.kind === "refused" };
-    unit.record({ type: "federation.delivery", result: "error", org: org_id, workspace: workspace_id, metadata });
+    if (waiting === undefined) unit.delete(dispatches, id);
+    else unit.put(dispatches, id, waiting);
+    if (event !== undefined) unit.record(event);
   });
-  return final;
+  return delivery;
 }
 
 async function attempt(
   services: PartnerServices,
   dispatch: Dispatch,
-  federation: StoredFederation | undefined,
+  federation: Federation | undefined,
   now: number,
 ): Promise<Delivery> {
   // What was meant for a federation that ended has nobody to go to.
@@ -294,26 +261,17 @@ async function attempt(
 type What = Pick<Dispatch, "kind" | "org_id" | "federation_id" | "workspace_id">;
 
 /** Puts a dispatch into the outbox, in the transaction of its cause, where it is tried until the partner has it. Answers its id. */
-export async function queueDispatch(services: PartnerServices, unit: GatewayUnit, what: What): Promise<string> {
+export async function putDispatch(services: PartnerServices, unit: GatewayUnit, what: What): Promise<string> {
   const { now } = unit.call;
   const id = dispatchId(what);
-  const known = await unit.get(dispatches, id);
-  const at = timestamp(now);
-  unit.put(dispatches, id, {
-    ...what,
-    token: services.newId(now),
-    attempts: 0,
-    due_at: at,
-    error_detail: null,
-    created_at: known?.created_at ?? at,
-  });
+  unit.put(dispatches, id, queueDispatch({ ...what, token: services.newId(now) }, await unit.get(dispatches, id), now));
   return id;
 }
 
-/** As {@link queueDispatch}; the first try is made as soon as the transaction stands. */
+/** As {@link putDispatch}; the first try is made as soon as the transaction stands. */
 export async function sendDispatch(services: PartnerServices, unit: GatewayUnit, what: What): Promise<void> {
   const { now } = unit.call;
-  const id = await queueDispatch(services, unit, what);
+  const id = await putDispatch(services, unit, what);
   unit.afterCommit(() => {
     deliverDispatch(services, id, now).catch((error: unknown) => services.log.warn({ error }, "a dispatch failed"));
   });

@@ -1,13 +1,9 @@
-import { isSettled, refusal, type Workspace } from "@seneschal/core/keys";
+import { type Federation, isSettled, requireHeard, type Workspace } from "@seneschal/core/keys";
 import { type Participation, replicatedWorkspace, stateHash } from "../../workspaces/index.ts";
-import { dispatches, dispatchId, federations, replicaId, replicas, type StoredFederation, shares } from "../collections.ts";
+import { dispatches, dispatchId, federations, replicaId, replicas, shares } from "../collections.ts";
 import type { PartnerServices } from "../services.ts";
 
-/**
- * The keys of a workspace that another instance owns are good while the federation is, and while that instance is heard now and then:
- * an owner that ended the federation and could not say so ends the access all the same. Throws `FEDERATION_INACTIVE`. What came by a
- * bundle into an air gap is asked for no sign of life.
- */
+/** Asks of a workspace that another instance owns what {@link requireHeard} does; of one that is owned here nothing. */
 export async function requireFollowed(
   { read, config }: PartnerServices,
   { mode }: Workspace,
@@ -15,17 +11,7 @@ export async function requireFollowed(
   now: number,
 ): Promise<void> {
   if (federation_id === undefined) return;
-  const federation = await read.get(federations, federation_id);
-  if (federation?.status !== "active")
-    throw refusal("FEDERATION_INACTIVE", "the federation with the workspace's owner is not active");
-  const { replica_lease } = config.federation;
-  if (mode === "airgap" || replica_lease === 0) return;
-  const heard = federation.last_heard_at === null ? 0 : Date.parse(federation.last_heard_at);
-  if (now - heard > replica_lease) {
-    throw refusal("FEDERATION_INACTIVE", "the instance of the workspace's owner was not heard for too long", {
-      last_heard_at: federation.last_heard_at,
-    });
-  }
+  requireHeard(await read.get(federations, federation_id), { mode, lease: config.federation.replica_lease }, now);
 }
 
 type Needs = Pick<PartnerServices, "read" | "crypto">;
@@ -61,7 +47,7 @@ export async function followed({ read, crypto }: Needs, workspace: Workspace, or
 const SHOWN = 100;
 
 /** What waits for a partner, and how far it followed what it takes part in. */
-export async function standingOf({ read }: Pick<Needs, "read">, { id }: StoredFederation) {
+export async function standingOf({ read }: Pick<Needs, "read">, { id }: Federation) {
   const [count, waiting, shared] = await Promise.all([
     read.count(dispatches, "by_federation", [id]),
     read.list(dispatches, "by_federation", [id]),

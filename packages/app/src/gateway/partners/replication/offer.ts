@@ -1,6 +1,7 @@
 import type { Principal } from "@seneschal/contract";
 import {
   answerOffer,
+  type Federation,
   type Invitation,
   invalidField,
   invitationStatus,
@@ -13,13 +14,13 @@ import {
   requireOpenOffer,
   type Workspace,
 } from "@seneschal/core/keys";
-import { type Call, every, type GatewayUnit, isLocal, type SignedRequest } from "../../ground/index.ts";
+import { type Call, every, type GatewayUnit, isLocal, type SignatureClaim } from "../../ground/index.ts";
 import { groups } from "../../people/index.ts";
 import { admitCaller, checkWorkspaceSignature, invitations, workspaces } from "../../workspaces/index.ts";
-import { receivedId, replicaId, replicas, type StoredFederation, shareId, shares } from "../collections.ts";
+import { receivedId, replicaId, replicas, shareId, shares } from "../collections.ts";
 import { federationOf, findFederation } from "../federation/find.ts";
 import type { PartnerServices } from "../services.ts";
-import { deliverDispatch, queueDispatch, sendDispatch, stepAndTell } from "./dispatch.ts";
+import { deliverDispatch, putDispatch, sendDispatch, stepAndTell } from "./dispatch.ts";
 
 /**
  * Lets an invitation travel to the instance of the invited organisation. One to an organisation of this instance has no way to go;
@@ -43,7 +44,7 @@ async function offerOver(
   unit: GatewayUnit,
   workspace: Workspace,
   invitation: Invitation,
-  { id: federation_id, org_id, partner_org_id }: StoredFederation,
+  { id: federation_id, org_id, partner_org_id }: Federation,
 ): Promise<void> {
   const { now } = unit.call;
   const offer = { workspace_id: workspace.id, org_id, partner_org_id, federation_id, invitation_id: invitation.id };
@@ -59,7 +60,7 @@ async function offerOver(
 }
 
 /** Sends the invitations that waited for this federation. */
-export async function offerWaiting(services: PartnerServices, unit: GatewayUnit, federation: StoredFederation): Promise<void> {
+export async function offerWaiting(services: PartnerServices, unit: GatewayUnit, federation: Federation): Promise<void> {
   for await (const invitation of every(services, invitations, "by_org", [federation.partner_org_id])) {
     if (invitationStatus(invitation, unit.call.now) !== "pending") continue;
     const workspace = await unit.get(workspaces, invitation.workspace_id);
@@ -82,18 +83,17 @@ export async function hasOffer(services: PartnerServices, workspace: string, { o
 export async function acceptOffer(
   services: PartnerServices,
   call: Call,
-  workspace: string,
-  request: SignedRequest & { readonly group_id: string | null },
+  claim: SignatureClaim,
+  group_id: string | null,
 ): Promise<void> {
   const { principal, now } = call;
+  const workspace = claim.resourceId;
   const id = await services.transact(call, async (unit) => {
     const replica = await openOffer(unit, workspace, principal.org);
     const invitation = await unit.get(invitations, receivedId(replica));
     if (invitation === undefined) throw notFound("workspace");
-    const { group_id } = request;
     const accepted = answerOffer(replica, invitation, { accept: true, group_id }, now);
-    const facts = { id: workspace, crk_protected: replica.offer.crk_protected };
-    await checkWorkspaceSignature(services, unit, facts, "workspace.accept", request);
+    await checkWorkspaceSignature(services, unit, replica.offer, claim);
     if (group_id !== null && (await unit.get(groups, group_id))?.org_id !== principal.org) {
       throw invalidField("group_id", "no such group");
     }
@@ -139,5 +139,5 @@ function keepAnswer(services: PartnerServices, unit: GatewayUnit, { invitation, 
   unit.put(invitations, invitation.id, invitation);
   unit.put(replicas, replicaId(workspace_id, org_id), replica);
   unit.record(event);
-  return queueDispatch(services, unit, { kind: "answer", org_id, federation_id, workspace_id });
+  return putDispatch(services, unit, { kind: "answer", org_id, federation_id, workspace_id });
 }

@@ -1,9 +1,17 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { notFound, refusal, type Share, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
+import {
+  type Federation,
+  notFound,
+  refusal,
+  type Share,
+  type ShareAnswer,
+  takeAnswer,
+  type Workspace,
+} from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { invitations, saveWorkspace, workspaces } from "../../workspaces/index.ts";
-import { type StoredFederation, shareId, shares } from "../collections.ts";
+import { shareId, shares } from "../collections.ts";
 import { federationOfCaller, noteHeard } from "../federation/find.ts";
 import { judged } from "../federation/judged.ts";
 import type { PartnerServices } from "../services.ts";
@@ -31,8 +39,9 @@ export const replicationHandlers: Handlers<Routes, PartnerServices> = {
       services.transact(call, async (unit) => {
         const federation = await federationOfCaller(unit, principal);
         const { share, workspace } = await sharedWith(unit, federation, body.workspace_id);
-        const answered = await (body.accept ? join : decline)(services, unit, workspace, share, body);
-        const state = await describeShare(services, unit, answered);
+        const invitation = await invitationOf(unit, share, body);
+        const answered = takeAnswer({ share, workspace, invitation }, body, now);
+        const state = await describeShare(services, unit, await keepAnswer(services, unit, share, answered));
         if (state === undefined) throw refusal("STATE_CONFLICT", "nothing of this workspace can be sent to the partner");
         return state;
       }),
@@ -52,7 +61,7 @@ export const replicationHandlers: Handlers<Routes, PartnerServices> = {
 /** A workspace of the federation's organisation that its partner has part in; all others do not exist for it. */
 async function sharedWith(
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   id: string,
 ): Promise<{ readonly share: Share; readonly workspace: Workspace }> {
   const share = await unit.get(shares, shareId(id, federation.partner_org_id));
@@ -62,62 +71,20 @@ async function sharedWith(
   return { share, workspace };
 }
 
-interface Answer {
-  readonly invitation_id: string;
-  readonly group_id: string | null;
-}
-
-async function invitationOf(unit: GatewayUnit, share: Share, { invitation_id }: Answer) {
+async function invitationOf(unit: GatewayUnit, share: Share, { invitation_id }: { readonly invitation_id: string }) {
   const invitation = await unit.get(invitations, invitation_id);
   const theirs = invitation?.workspace_id === share.workspace_id && invitation.org_id === share.partner_org_id;
   if (invitation === undefined || !theirs) throw notFound("workspace");
   return invitation;
 }
 
-/** An acceptance that comes twice changes nothing the second time. */
-async function join(
-  services: PartnerServices,
-  unit: GatewayUnit,
-  workspace: Workspace,
-  share: Share,
-  answer: Answer,
-): Promise<Share> {
-  const { org_id: org, partner_org_id: partner } = share;
-  const invitation = await invitationOf(unit, share, answer);
-  if (invitation.status === "accepted" && share.stage === "shared") return share;
-  const { now } = unit.call;
-  const accepted = stepInvitation(invitation, "accept", now);
-  const step = stepWorkspace(workspace, { kind: "join", org: partner, group_id: answer.group_id }, now);
-  unit.put(invitations, invitation.id, accepted);
-  await saveWorkspace(services, unit, step);
-  unit.record({
-    type: "workspace.join",
-    org,
-    workspace: workspace.id,
-    metadata: { org_id: partner, invitation_id: invitation.id },
-  });
-  return (await unit.get(shares, shareId(workspace.id, partner))) ?? share;
-}
-
-async function decline(
-  _services: PartnerServices,
-  unit: GatewayUnit,
-  workspace: Workspace,
-  share: Share,
-  answer: Answer,
-): Promise<Share> {
-  const { org_id: org, partner_org_id: partner } = share;
-  const invitation = await invitationOf(unit, share, answer);
-  const ended: Share = { ...share, stage: "ended", sequence: share.sequence + 1, confirmed: share.sequence + 1 };
-  if (invitation.status === "declined") return ended;
-  unit.put(invitations, invitation.id, stepInvitation(invitation, "decline", unit.call.now));
-  // The reply tells it: nothing is left to say.
-  unit.delete(shares, shareId(workspace.id, partner));
-  unit.record({
-    type: "workspace.invite.decline",
-    org,
-    workspace: workspace.id,
-    metadata: { org_id: partner, invitation_id: invitation.id },
-  });
-  return ended;
+/** Keeps what an answer came to; answers the share as it is told to the partner. */
+async function keepAnswer(services: PartnerServices, unit: GatewayUnit, share: Share, answered: ShareAnswer): Promise<Share> {
+  if (answered.kind === "before") return answered.share;
+  const id = shareId(share.workspace_id, share.partner_org_id);
+  unit.put(invitations, answered.invitation.id, answered.invitation);
+  if (answered.kind === "joined") await saveWorkspace(services, unit, answered.step);
+  else unit.delete(shares, id);
+  unit.record(answered.event);
+  return answered.kind === "joined" ? ((await unit.get(shares, id)) ?? share) : answered.share;
 }

@@ -1,20 +1,21 @@
 import type { PeerState, ReplicatedPolicy } from "@seneschal/contract/gateway";
 import {
+  endReplica,
+  type Federation,
   followOwner,
   followPolicies,
   invalidField,
   judgePush,
-  offerOf,
   type PolicyVersion,
   participationBegan,
   type Replica,
+  type ReplicaEnd,
   receiveOffer,
   refusal,
   repeatOffer,
+  replicaOfBundle,
   requireKeyVersions,
   retirePolicies,
-  revokeAdmission,
-  stepInvitation,
   timestamp,
   type Workspace,
 } from "@seneschal/core/keys";
@@ -40,7 +41,7 @@ import {
   storedWorkspace,
   workspaces,
 } from "../../workspaces/index.ts";
-import { dispatches, dispatchId, federations, receivedId, replicaId, replicas, type StoredFederation } from "../collections.ts";
+import { dispatches, dispatchId, federations, receivedId, replicaId, replicas } from "../collections.ts";
 import { requireRoomForOffer } from "../federation/budgets.ts";
 import { pinnedIssuer } from "../federation/certificates.ts";
 import { findFederation } from "../federation/find.ts";
@@ -64,7 +65,7 @@ async function standing(read: Reader, owner: string, workspace: string, id: stri
  */
 async function requirePoliciesCompile(
   services: PartnerServices,
-  { id: federation, partner_org_id: owner }: Pick<StoredFederation, "id" | "partner_org_id">,
+  { id: federation, partner_org_id: owner }: Pick<Federation, "id" | "partner_org_id">,
   workspace: string,
   pushed: readonly ReplicatedPolicy[],
 ): Promise<void> {
@@ -131,39 +132,26 @@ async function dropPolicies(
  * Ends an organisation's part in a workspace of another instance: its wrapped keys are destroyed, its admissions revoked, an open
  * invitation with them. With the last organisation here the workspace is gone.
  */
-export async function endReplica(
+export async function destroyReplica(
   services: PartnerServices,
   unit: GatewayUnit,
   replica: Replica,
-  reason: "owner" | "federation" | "refused" | "expired",
+  reason: ReplicaEnd,
 ): Promise<void> {
   const { workspace_id: id, org_id: org, federation_id } = replica;
-  const { now } = unit.call;
-  const invitation = await unit.get(invitations, receivedId(replica));
-  if (invitation?.status === "pending") {
-    unit.put(
-      invitations,
-      invitation.id,
-      stepInvitation({ ...invitation, expires_at: "9999-12-31T23:59:59.999Z" }, "revoke", now),
-    );
-  }
-  for (const { id: admissionId } of await unit.list(admissions, "active", [id, org])) {
-    const admission = await unit.get(admissions, admissionId);
-    const by = { id: unit.call.principal.id, org, ownsWorkspace: true };
-    if (admission?.status === "active") unit.put(admissions, admissionId, revokeAdmission(admission, by, now));
-  }
+  const { principal, now } = unit.call;
+  const invited = await unit.get(invitations, receivedId(replica));
+  const active = await unit.list(admissions, "active", [id, org]);
+  const ended = endReplica(replica, { invitation: invited, admissions: active, by: principal.id }, reason, now);
+  if (ended.invitation !== undefined) unit.put(invitations, ended.invitation.id, ended.invitation);
+  for (const admission of ended.admissions) unit.put(admissions, admission.id, admission);
   for (const kind of ["answer", "consent"] as const) {
     unit.delete(dispatches, dispatchId({ kind, federation_id, workspace_id: id }));
   }
   unit.delete(deletionConsents, consentId(id, org));
   unit.delete(replicas, replicaId(id, org));
   await vacate(services, unit, id, org);
-  unit.record({
-    type: "workspace.leave",
-    org,
-    workspace: id,
-    metadata: { org_id: org, owner_org_id: replica.owner_org_id, reason },
-  });
+  unit.record(ended.event);
 }
 
 /** Destroys the organisation's participation, and the workspace with the last one. */
@@ -188,7 +176,7 @@ type SharedState = Extract<PeerState, { stage: "shared" }>;
 async function applySharedWorkspace(
   services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   replica: Replica,
   state: SharedState,
 ): Promise<void> {
@@ -274,7 +262,7 @@ async function wrapKeys(
 async function keysFrom(
   services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   { workspace_id, workspace, deks }: SharedState,
 ): Promise<Readonly<Record<string, Uint8Array>>> {
   const sender = keysOfPartner(federation);
@@ -295,7 +283,7 @@ async function keysFrom(
 async function ofAnotherOwner(
   { crypto }: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   others: readonly Participation[],
 ): Promise<boolean> {
   for (const { federation_id } of others) {
@@ -313,7 +301,7 @@ async function ofAnotherOwner(
  * Looks into what an owner's instance says before anything of it is taken over: policies are compiled here, outside of the transaction.
  * Throws `POLICY_INVALID`.
  */
-export async function checkState(services: PartnerServices, federation: StoredFederation, state: PeerState): Promise<void> {
+export async function checkState(services: PartnerServices, federation: Federation, state: PeerState): Promise<void> {
   if (state.stage !== "shared") return;
   const known = await services.read.get(replicas, replicaId(state.workspace_id, federation.org_id));
   if (known?.federation_id !== federation.id || state.sequence <= known.sequence) return;
@@ -328,7 +316,7 @@ export async function checkState(services: PartnerServices, federation: StoredFe
 export async function applyState(
   services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   state: PeerState,
 ): Promise<number> {
   const { workspace_id: id, sequence } = state;
@@ -346,10 +334,10 @@ export async function applyState(
     case "stale":
       return known?.sequence ?? sequence;
     case "end":
-      if (known !== undefined) await endReplica(services, unit, known, "owner");
+      if (known !== undefined) await destroyReplica(services, unit, known, "owner");
       return sequence;
     case "replace":
-      if (known !== undefined) await endReplica(services, unit, known, "owner");
+      if (known !== undefined) await destroyReplica(services, unit, known, "owner");
       await takeOffer(services, unit, federation, undefined, state);
       return sequence;
     case "offer":
@@ -365,7 +353,7 @@ export async function applyState(
 async function takeOffer(
   services: PartnerServices,
   unit: GatewayUnit,
-  federation: StoredFederation,
+  federation: Federation,
   known: Replica | undefined,
   state: PeerState,
 ): Promise<void> {
@@ -401,30 +389,15 @@ export async function takeBundle(
   const { org_id, partner_org_id: owner_org_id, id: federation_id } = federation;
   const { workspace, policies, export_dek, exporter_org } = content;
   const deks = export_dek[org_id];
-  if (exporter_org !== owner_org_id || deks === undefined) {
-    throw refusal("BUNDLE_INVALID", "the bundle's recipient does not hold", { reason: "recipient" });
-  }
-  const existing = await unit.get(workspaces, workspace.id);
-  const known = await unit.get(replicas, replicaId(workspace.id, org_id));
-  if (existing !== undefined && (known === undefined || existing.revision >= workspace.revision)) {
-    throw refusal("CONFLICT", "a workspace of that id exists", { id: workspace.id });
-  }
-  const at = timestamp(unit.call.now);
-  const replica: Replica = known ?? {
-    workspace_id: workspace.id,
-    org_id,
-    owner_org_id,
-    federation_id,
-    invitation_id: services.newId(unit.call.now),
-    group_id: null,
-    offer: offerOf(workspace),
-    stage: "accepted" as const,
-    sequence: 0,
-    created_at: at,
-    updated_at: at,
+  const facts = {
+    id: services.newId(unit.call.now),
+    known: await unit.get(replicas, replicaId(workspace.id, org_id)),
+    existing: await unit.get(workspaces, workspace.id),
   };
+  const carried = { workspace, exporter_org, sealed: deks !== undefined };
+  const replica = replicaOfBundle({ org_id, owner_org_id, federation_id }, carried, facts, unit.call.now);
   const { id: workspace_id } = workspace;
-  const shared = { workspace, policies: [...policies], deks };
+  const shared = { workspace, policies: [...policies], deks: deks ?? "" };
   const state = { workspace_id, sequence: replica.sequence, stage: "shared" as const, ...shared };
   await applySharedWorkspace(services, unit, federation, replica, state);
   const taken = await unit.get(workspaces, workspace_id);

@@ -1,4 +1,4 @@
-import { invitationStatus, stepInvitation, stepWorkspace, type Workspace } from "@seneschal/core/keys";
+import { invitationStatus, joinByInvitation, type Workspace } from "@seneschal/core/keys";
 import type { GatewayUnit } from "../../ground/index.ts";
 import { invitations, saveWorkspace, type WorkspaceReplication } from "../../workspaces/index.ts";
 import { replicaId, replicas } from "../collections.ts";
@@ -19,15 +19,15 @@ async function handOver(services: PartnerServices, unit: GatewayUnit, workspace:
   if (workspace.mode !== "airgap" || workspace.org_id !== principal.org || workspace.status !== "active") return workspace;
   let current = workspace;
   for (const invitation of await unit.list(invitations, "pending", [workspace.id])) {
-    const { id, org_id: partner } = invitation;
+    const { org_id: partner } = invitation;
     const share = await shareOf(unit, workspace.id, partner);
     const known = (await federatedKeys(unit, partner, principal.org)) !== undefined;
     if (share?.stage !== "offered" || !known || invitationStatus(invitation, now) !== "pending") continue;
-    unit.put(invitations, id, stepInvitation(invitation, "accept", now));
-    const step = stepWorkspace(current, { kind: "join", org: partner, group_id: null }, now);
-    await saveWorkspace(services, unit, step);
-    current = step.state;
-    unit.record({ type: "workspace.join", workspace: current.id, metadata: { org_id: partner, invitation_id: id } });
+    const joined = joinByInvitation(current, invitation, null, now);
+    unit.put(invitations, joined.invitation.id, joined.invitation);
+    await saveWorkspace(services, unit, joined.step);
+    current = joined.step.state;
+    unit.record(joined.event);
   }
   return current;
 }

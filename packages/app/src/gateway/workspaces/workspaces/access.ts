@@ -11,7 +11,7 @@ import {
   type Workspace,
   workspaceStatus,
 } from "@seneschal/core/keys";
-import type { PageOf, PageRequest, Reader } from "../../ground/index.ts";
+import { type PageOf, type PageRequest, pageOf, type Reader } from "../../ground/index.ts";
 import { isMember, memberships, permissionsOf } from "../../people/index.ts";
 import { activeAdmission, admissions, type Participation, participationId, participations, workspaces } from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
@@ -83,8 +83,7 @@ export async function listWorkspaces(
     const { items, total } = await read.page(participations, "by_org", [principal.org], page);
     return { items: await workspacesOf(read, items), total };
   }
-  const own = await ownWorkspaces(read, principal, now);
-  return { items: own.slice(page.offset, page.offset + page.limit), total: own.length };
+  return pageOf(await ownWorkspaces(read, principal, now), page);
 }
 
 /** What an identity without an office is let into, through admissions and groups. */

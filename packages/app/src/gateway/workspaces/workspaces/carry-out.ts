@@ -79,7 +79,7 @@ async function one(services: WorkspaceServices, unit: GatewayUnit, workspace: Wo
     }
     case "revoke_invitations":
       for (const invitation of await unit.list(invitations, "pending", [id])) {
-        unit.put(invitations, invitation.id, stepInvitation({ ...invitation, expires_at: far }, "revoke", unit.call.now));
+        unit.put(invitations, invitation.id, stepInvitation(invitation, "revoke", unit.call.now));
         const share = await services.replication.shareOf(unit, id, invitation.org_id);
         if (share?.stage === "offered") await services.replication.stepAndTell(services, unit, workspace, share, { kind: "end" });
       }
@@ -104,9 +104,6 @@ async function one(services: WorkspaceServices, unit: GatewayUnit, workspace: Wo
       return effect satisfies never;
   }
 }
-
-/** Revocation does not depend on whether the invitation expired meanwhile. */
-const far = "9999-12-31T23:59:59.999Z";
 
 function emptyParticipation(workspace: Workspace, org: string): Participation {
   return {

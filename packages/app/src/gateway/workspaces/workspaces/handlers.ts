@@ -10,6 +10,7 @@ import {
   invalidField,
   invitationStatus,
   invite,
+  joinByInvitation,
   notFound,
   participates,
   refusal,
@@ -18,7 +19,7 @@ import {
   stepInvitation,
   stepWorkspace,
 } from "@seneschal/core/keys";
-import { type EntityReading, type GatewayUnit, ownOrganization, signedBody, signedRequest } from "../../ground/index.ts";
+import { claimOf, type EntityReading, type GatewayUnit, listed, ownOrganization, pageOf } from "../../ground/index.ts";
 import { groups, identityTypeOf, requireRoom } from "../../people/index.ts";
 import { admitCaller, requireAdmittedByPolicy, requireAllowedByPolicy } from "../admissions.ts";
 import {
@@ -93,25 +94,17 @@ export const workspaceReading: EntityReading<never> = {
 
 export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
   async createWorkspace(services, { principal, body, now, requestId, request }) {
-    const { crk_signature, signature_params, group_id, ...facts } = body;
+    const { crk_signature: _, signature_params: __, group_id, ...facts } = body;
     await services.organizationKeys.ensureKek(principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
-      const crk_protected = await services.signatures.verify(unit, {
-        operation: "workspace.create",
-        resourceId: "",
-        body: signedBody(request.rawBody),
-        signature: crk_signature,
-        params: signature_params,
-      });
+      const crk_protected = await services.signatures.verify(unit, claimOf("workspace.create", "", body, request));
       const input = Object.assign({}, facts, { group_id: group_id ?? null, crk_protected });
       return workspaceView(await makeWorkspace(services, unit, services.newId(now), input), now);
     });
   },
 
-  async listWorkspaces({ read }, { principal, query, now }) {
-    const { items, total } = await listWorkspaces(read, principal, query, now);
-    return { workspaces: items.map((item) => workspaceView(item, now)), count: items.length, total };
-  },
+  listWorkspaces: async ({ read }, { principal, query, now }) =>
+    listed("workspaces", await listWorkspaces(read, principal, query, now), (item) => workspaceView(item, now)),
 
   async getWorkspace(services, { principal, params, now }) {
     const workspace = await findVisibleWorkspace(services.read, params.id, principal, now);
@@ -128,7 +121,12 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const workspace = await findOwnWorkspace(unit, params.id, principal.org);
       requireWorkspace(workspace, "update", now);
-      const signed = await checkWorkspaceSignature(services, unit, workspace, "workspace.update", signedRequest(body, request));
+      const signed = await checkWorkspaceSignature(
+        services,
+        unit,
+        workspace,
+        claimOf("workspace.update", workspace.id, body, request),
+      );
       const step = stepWorkspace(workspace, { kind: "update", changes, signed }, now);
       const { state } = step;
       await saveWorkspace(services, unit, step);
@@ -144,14 +142,8 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
       const strangers = signers.filter((org) => !participates(workspace, org));
       if (strangers.length > 0) throw invalidField("signatures", "only participating organisations sign");
       for (const org of signers) {
-        await services.signatures.require(unit, {
-          operation: "workspace.delete",
-          resourceId: workspace.id,
-          body: signedBody(request.rawBody),
-          signature: body.signatures[org],
-          params: body.signature_params,
-          org,
-        });
+        const claim = claimOf("workspace.delete", workspace.id, { signature_params: body.signature_params }, request);
+        await services.signatures.require(unit, { ...claim, signature: body.signatures[org], org });
       }
       const signed_by = [...signers, ...(await services.replication.consenting(services, unit, workspace))];
       const { state, effects } = stepWorkspace(workspace, { kind: "delete", signed_by }, now);
@@ -188,7 +180,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const workspace = await findOwnWorkspace(unit, params.id, principal.org);
       requireWorkspace(workspace, "rotate", now);
-      await checkWorkspaceSignature(services, unit, workspace, "workspace.rotate-dek", signedRequest(body, request));
+      await checkWorkspaceSignature(services, unit, workspace, claimOf("workspace.rotate-dek", workspace.id, body, request));
       await requireAllowedByPolicy(services, unit, workspace, "rotate");
       const step = stepWorkspace(workspace, { kind: "rotate" }, now);
       const { id, dek_version: version } = step.state;
@@ -201,7 +193,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
     await services.transact({ principal, now, requestId }, async (unit) => {
       const workspace = await findOwnWorkspace(unit, params.id, principal.org);
       requireWorkspace(workspace, "extend", now);
-      await checkWorkspaceSignature(services, unit, workspace, "workspace.extend", signedRequest(body, request));
+      await checkWorkspaceSignature(services, unit, workspace, claimOf("workspace.extend", workspace.id, body, request));
       const step = stepWorkspace(workspace, { kind: "extend", expires_at: body.expires_at }, now);
       const { id, expires_at } = step.state;
       await saveWorkspace(services, unit, step);
@@ -213,7 +205,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const workspace = await findOwnWorkspace(unit, params.id, principal.org);
       requireWorkspace(workspace, "invite", now);
-      await checkWorkspaceSignature(services, unit, workspace, "workspace.invite", signedRequest(body, request));
+      await checkWorkspaceSignature(services, unit, workspace, claimOf("workspace.invite", workspace.id, body, request));
       if (participates(workspace, body.org_id)) throw refusal("CONFLICT", "the organisation already takes part");
       for (const old of await unit.list(invitations, "pending", [workspace.id, body.org_id])) {
         if (invitationStatus(old, now) !== "expired") throw refusal("CONFLICT", "the organisation is already invited");
@@ -237,8 +229,8 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
     await services.organizationKeys.ensureKek(principal.org);
     const call = { principal, now, requestId };
     if (await services.replication.hasOffer(services, params.id, principal)) {
-      const answer = { ...signedRequest(body, request), group_id: body.group_id ?? null };
-      return services.replication.acceptOffer(services, call, params.id, answer);
+      const claim = claimOf("workspace.accept", params.id, body, request);
+      return services.replication.acceptOffer(services, call, claim, body.group_id ?? null);
     }
     await services.transact(call, async (unit) => {
       const workspace = await unit.get(workspaces, params.id);
@@ -249,19 +241,18 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
       if (participates(workspace, principal.org)) throw refusal("CONFLICT", "the organisation already takes part");
       const invitation = await openInvitation(services, unit, params.id, principal.org);
       requireInvited(invitation, principal.org);
-      const accepted = stepInvitation(invitation, "accept", now);
-      await checkWorkspaceSignature(services, unit, workspace, "workspace.accept", signedRequest(body, request));
+      // Whether it can be answered is told before who may.
+      stepInvitation(invitation, "accept", now);
+      await checkWorkspaceSignature(services, unit, workspace, claimOf("workspace.accept", workspace.id, body, request));
       if (body.group_id !== undefined && (await unit.get(groups, body.group_id))?.org_id !== principal.org) {
         throw invalidField("group_id", "no such group");
       }
-      const step = stepWorkspace(workspace, { kind: "join", org: principal.org, group_id: body.group_id ?? null }, now);
-      const { state } = step;
-      unit.put(invitations, invitation.id, accepted);
+      const { invitation: accepted, step, event } = joinByInvitation(workspace, invitation, body.group_id ?? null, now);
+      unit.put(invitations, accepted.id, accepted);
       await saveWorkspace(services, unit, step);
-      await admitCaller(services, unit, state.id);
-      const facts = { workspace: state.id, metadata: { org_id: principal.org, invitation_id: invitation.id } };
-      unit.record({ type: "workspace.invite.accept", ...facts });
-      unit.record({ type: "workspace.join", org: state.org_id, ...facts });
+      await admitCaller(services, unit, workspace.id);
+      unit.record({ ...event, type: "workspace.invite.accept", org: principal.org });
+      unit.record(event);
     });
   },
 
@@ -286,12 +277,8 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
       ? await read.get(workspaces, params.id)
       : await findVisibleWorkspace(read, params.id, principal, now);
     const seen = workspace?.org_id === principal.org ? all : own;
-    const shown = seen.slice(query.offset, query.offset + query.limit);
-    return {
-      invitations: shown.map((invitation) => ({ ...invitation, status: invitationStatus(invitation, now) })),
-      count: shown.length,
-      total: seen.length,
-    };
+    const view = (invitation: Invitation) => ({ ...invitation, status: invitationStatus(invitation, now) });
+    return listed("invitations", pageOf(seen, query), view);
   },
 
   async receivedInvitations(services, { principal, query, now }) {
@@ -302,12 +289,8 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
 
   async consentToDeletion(services, { principal, params, body, now, requestId, request }) {
     const call = { principal, now, requestId };
-    const { consent, delivered } = await services.replication.consentToDeletion(
-      services,
-      call,
-      params.id,
-      signedRequest(body, request),
-    );
+    const claim = { ...claimOf("workspace.delete", params.id, body, request), signature: body.signature };
+    const { consent, delivered } = await services.replication.consentToDeletion(services, call, claim);
     const { workspace_id, org_id, revision } = consent;
     return { workspace_id, org_id, revision, delivered };
   },
@@ -317,13 +300,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
       const workspace = await findWorkspace(unit, params.id, principal.org);
       requireWorkspace(workspace, "request_access", now);
       const group = boundGroup(workspace, principal.org, body.group_id);
-      await services.signatures.verify(unit, {
-        operation: "workspace.request-access",
-        resourceId: workspace.id,
-        body: signedBody(request.rawBody),
-        signature: body.signature,
-        params: body.signature_params,
-      });
+      await services.signatures.verify(unit, claimOf("workspace.request-access", workspace.id, body, request));
       if ((await activeAdmission(unit, workspace.id, principal.org, principal.id)) !== undefined) {
         throw refusal("CONFLICT", "the identity is already admitted");
       }
@@ -378,7 +355,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
       const workspace = await findOwnWorkspace(unit, params.id, principal.org);
       const step = stepWorkspace(workspace, { kind: "archive" }, now);
       if (step.state === workspace) return;
-      await checkWorkspaceSignature(services, unit, workspace, "workspace.archive", signedRequest(body, request));
+      await checkWorkspaceSignature(services, unit, workspace, claimOf("workspace.archive", workspace.id, body, request));
       await saveWorkspace(services, unit, step);
       unit.record({ type: "workspace.archive", workspace: workspace.id });
     });
@@ -389,13 +366,7 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const workspace = await findWorkspace(unit, params.id, principal.org);
       requireWorkspace(workspace, "export", now);
-      const signed = await services.signatures.verify(unit, {
-        operation: "workspace.export",
-        resourceId: workspace.id,
-        body: signedBody(request.rawBody),
-        signature: body.signature,
-        params: body.signature_params,
-      });
+      const signed = await services.signatures.verify(unit, claimOf("workspace.export", workspace.id, body, request));
       await requireAllowedByPolicy(services, unit, workspace, "export");
       const withKeys = signed || !workspace.crk_protected;
       const exported = withKeys ? await services.replication.handOver(services, unit, workspace) : workspace;
@@ -415,18 +386,15 @@ export const workspaceHandlers: Handlers<Routes, WorkspaceServices> = {
   },
 
   async importWorkspace(services, { principal, body, now, requestId, request }) {
-    const { checksum, signature, signature_params, crk_signature, ...content } = body;
+    const { checksum, signature, signature_params: _, crk_signature: __, ...content } = body;
     await services.organizationKeys.ensureKek(principal.org);
     return services.transact({ principal, now, requestId }, async (unit) => {
-      const claim = {
-        operation: "workspace.import" as const,
-        resourceId: content.workspace.id,
-        body: signedBody(request.rawBody),
-        signature: crk_signature,
-        params: signature_params,
-      };
-      if (content.workspace.crk_protected) await services.signatures.require(unit, claim);
-      else await services.signatures.verify(unit, claim);
+      await checkWorkspaceSignature(
+        services,
+        unit,
+        content.workspace,
+        claimOf("workspace.import", content.workspace.id, body, request),
+      );
       const here = await unit.get(participations, participationId(content.workspace.id, principal.org));
       const workspace = await importBundle(services, unit, content as BundleContent, checksum, signature);
       if (here === undefined) await admitCaller(services, unit, workspace.id);

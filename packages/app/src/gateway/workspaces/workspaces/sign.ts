@@ -1,6 +1,5 @@
-import type { SignedOperation } from "@seneschal/contract/gateway";
 import type { Workspace } from "@seneschal/core/keys";
-import { type GatewayUnit, type SignedRequest, signedBody } from "../../ground/index.ts";
+import type { GatewayUnit, SignatureClaim } from "../../ground/index.ts";
 import type { WorkspaceServices } from "../services.ts";
 
 /**
@@ -8,20 +7,12 @@ import type { WorkspaceServices } from "../services.ts";
  * whether there was one.
  */
 export async function checkWorkspaceSignature(
-  services: WorkspaceServices,
+  { signatures }: WorkspaceServices,
   unit: GatewayUnit,
-  workspace: Pick<Workspace, "id" | "crk_protected">,
-  operation: SignedOperation,
-  request: SignedRequest,
+  { crk_protected }: Pick<Workspace, "crk_protected">,
+  claim: SignatureClaim,
 ): Promise<boolean> {
-  const claim = {
-    operation,
-    resourceId: workspace.id,
-    body: signedBody(request.rawBody),
-    signature: request.signature,
-    params: request.signature_params,
-  };
-  if (!workspace.crk_protected) return services.signatures.verify(unit, claim);
-  await services.signatures.require(unit, claim);
+  if (!crk_protected) return signatures.verify(unit, claim);
+  await signatures.require(unit, claim);
   return true;
 }

@@ -1,0 +1,48 @@
+import { checkArgument } from "@seneschal/kernel";
+import { type Admission, revokeAdmission } from "../admission.ts";
+import { type Invitation, stepInvitation } from "../invitation.ts";
+import { timestamp } from "../time.ts";
+import type { ReplicaEvent } from "./event.ts";
+import type { Replica } from "./judge.ts";
+
+/** Why an organisation's part in a workspace of another instance ends. */
+export type ReplicaEnd = "owner" | "federation" | "refused" | "expired";
+
+/** What the end of a part comes to here, beside what is destroyed. */
+export interface ReplicaEnded {
+  readonly invitation?: Invitation;
+  readonly admissions: readonly Admission[];
+  readonly event: ReplicaEvent;
+}
+
+/**
+ * Ends an organisation's part in a workspace of another instance: an invitation that waits is revoked, and so are the admissions, which are the
+ * active ones. `by`: who or what ends it.
+ */
+export function endReplica(
+  replica: Replica,
+  facts: { readonly invitation: Invitation | undefined; readonly admissions: readonly Admission[]; readonly by: string },
+  reason: ReplicaEnd,
+  now: number,
+): ReplicaEnded {
+  checkArgument("replica", replica, "object");
+  checkArgument("facts", facts, "object");
+  checkArgument("reason", reason, "string");
+  checkArgument("now", now, "number");
+  const { workspace_id: workspace, org_id: org, owner_org_id } = replica;
+  const { invitation, admissions, by } = facts;
+  return {
+    ...(invitation?.status === "pending" && { invitation: stepInvitation(invitation, "revoke", now) }),
+    admissions: admissions.map((admission) => revokeAdmission(admission, { id: by, org, ownsWorkspace: true }, now)),
+    event: { type: "workspace.leave", org, workspace, metadata: { org_id: org, owner_org_id, reason } },
+  };
+}
+
+/** An acceptance that the owner does not take, with its code: it never was one. What is not accepted stays as it is. */
+export function takeBackAcceptance(invitation: Invitation, code: string, now: number): Invitation {
+  checkArgument("invitation", invitation, "object");
+  checkArgument("code", code, "string");
+  checkArgument("now", now, "number");
+  if (invitation.status !== "accepted") return invitation;
+  return { ...invitation, status: code === "INVITATION_EXPIRED" ? "expired" : "revoked", updated_at: timestamp(now) };
+}
