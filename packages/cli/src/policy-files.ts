@@ -1,12 +1,16 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { Readable } from "node:stream";
-import { gunzipSync } from "node:zlib";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 import { CodedError } from "@seneschal/kernel";
 import {
   type Bundle,
   type BundleFile,
+  type BundleLimits,
   type BundleOptions,
+  bundleIntake,
+  DEFAULT_BUNDLE_LIMITS,
   type DocumentFile,
   LoadError,
   mergeDocuments,
@@ -17,8 +21,8 @@ import {
 import type { Host } from "./host.ts";
 import { readBytes, readText } from "./read-file.ts";
 
-/** What an archive may hold once it is unpacked. */
-const MAX_BUNDLE_BYTES = 1_000_000_000;
+/** What the headers of an archive's file and the padding of its end take, at most. */
+const HEADER_BYTES = 4096;
 
 /** Every `.rego` file below the paths, in order of name. Throws `usage` when there is none. */
 async function regoFilesOf(host: Host, paths: readonly string[]): Promise<readonly string[]> {
@@ -32,8 +36,14 @@ async function regoFilesOf(host: Host, paths: readonly string[]): Promise<readon
   return files;
 }
 
-/** The files below a directory, in order of name; undefined for what is none. */
-async function namesBelow(path: string): Promise<readonly string[] | undefined> {
+interface Entry {
+  /** Below the directory that was asked for. */
+  readonly name: string;
+  readonly kind: "file" | "symlink" | "special file";
+}
+
+/** What stands below a directory, in order of name; undefined for what is none. */
+async function entriesBelow(path: string): Promise<readonly Entry[] | undefined> {
   const directory = await stat(path).then(
     (facts) => facts.isDirectory(),
     () => false,
@@ -41,9 +51,19 @@ async function namesBelow(path: string): Promise<readonly string[] | undefined> 
   if (!directory) return undefined;
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
-    .sort();
+    .filter((entry) => !entry.isDirectory())
+    .map(
+      (entry): Entry => ({
+        name: join(entry.parentPath, entry.name).slice(resolve(path).length + 1),
+        kind: entry.isFile() ? "file" : entry.isSymbolicLink() ? "symlink" : "special file",
+      }),
+    )
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The files below a directory, in order of name; undefined for what is none. */
+async function namesBelow(path: string): Promise<readonly string[] | undefined> {
+  return (await entriesBelow(path))?.filter(({ kind }) => kind === "file").map(({ name }) => name);
 }
 
 /** The sources at and below the paths. */
@@ -70,31 +90,68 @@ export async function documentsOf(host: Host, paths: readonly string[]): Promise
   return loaded(() => mergeDocuments(files));
 }
 
-/** A bundle: a directory or a `.tar.gz`. Throws `file_invalid`. */
+/** A bundle: a directory or a `.tar.gz`. Throws `file_invalid`; what is more than the limits is refused before it is read. */
 export async function bundleOf(host: Host, path: string, options: BundleOptions): Promise<Bundle> {
-  const names = await namesBelow(resolve(host.cwd, path));
-  const files =
-    names === undefined
-      ? await unpacked(host, path)
-      : await Promise.all(
-          names.map(async (name) => ({ path: name.split(sep).join("/"), bytes: await readBytes(host, join(path, name)) })),
-        );
+  const limits = { ...DEFAULT_BUNDLE_LIMITS, ...options.limits };
+  const entries = await entriesBelow(resolve(host.cwd, path));
+  const files = entries === undefined ? await unpacked(host, path, limits) : await bundleFilesOf(host, path, entries, limits);
   return loaded(() => readBundle(files, options));
 }
 
-async function unpacked(host: Host, name: string): Promise<readonly BundleFile[]> {
+async function bundleFilesOf(
+  host: Host,
+  path: string,
+  entries: readonly Entry[],
+  limits: BundleLimits,
+): Promise<readonly BundleFile[]> {
+  const admit = bundleIntake(limits);
+  for (const { name, kind } of entries) {
+    if (kind !== "file") throw noFile(name, kind);
+    const { size } = await stat(resolve(host.cwd, path, name));
+    loaded(() => admit(name, size));
+  }
+  const files: BundleFile[] = [];
+  for (const { name } of entries) files.push({ path: name.split(sep).join("/"), bytes: await readBytes(host, join(path, name)) });
+  return files;
+}
+
+/** A link could bring in what stands outside of the bundle, and passed over it would be missing. */
+function noFile(name: string, kind: string): CodedError {
+  return new CodedError("file_invalid", `bundle_invalid: ${name} is a ${kind}, and a bundle has files and directories alone`);
+}
+
+async function unpacked(host: Host, name: string, limits: BundleLimits): Promise<readonly BundleFile[]> {
   const archive = await readBytes(host, name);
   const { extract } = await import("tar-stream");
+  const admit = bundleIntake(limits);
   const files: BundleFile[] = [];
+  // names of any length stand in headers, which are no files: the archive as a whole is bounded, too
+  const most = limits.bytes + (limits.files + 1) * HEADER_BYTES;
+  let taken = 0;
+  const bounded = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      taken += chunk.length;
+      if (taken > most) done(new LoadError("bundle_limit", `${name}: unpacked it has more than ${most} bytes`));
+      else done(null, chunk);
+    },
+  });
   try {
     const entries = extract();
-    Readable.from([gunzipSync(archive, { maxOutputLength: MAX_BUNDLE_BYTES })]).pipe(entries);
+    const read = pipeline(Readable.from([archive]), createGunzip(), bounded, entries);
+    // it is awaited below; what fails it ends the reading of entries first
+    read.catch(() => {});
     for await (const entry of entries) {
+      const { name: path, type, size = 0 } = entry.header;
+      if (type !== "file" && type !== "contiguous-file" && type !== "directory") throw noFile(path, type ?? "special file");
+      if (type !== "directory") admit(path, size);
       const chunks: Uint8Array[] = [];
       for await (const chunk of entry) chunks.push(chunk as Uint8Array);
-      if (entry.header.type === "file") files.push({ path: entry.header.name, bytes: Buffer.concat(chunks) });
+      if (type !== "directory") files.push({ path, bytes: Buffer.concat(chunks) });
     }
+    await read;
   } catch (error) {
+    if (error instanceof CodedError) throw error;
+    if (error instanceof LoadError) throw invalid(error);
     throw new CodedError("file_invalid", `${name} is no bundle: neither a directory nor a .tar.gz`, {}, error);
   }
   return files;
@@ -105,7 +162,11 @@ export function loaded<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof LoadError) throw new CodedError("file_invalid", `${error.code}: ${error.message}`, {}, error);
+    if (error instanceof LoadError) throw invalid(error);
     throw error;
   }
+}
+
+function invalid(error: LoadError): CodedError {
+  return new CodedError("file_invalid", `${error.code}: ${error.message}`, {}, error);
 }

@@ -7,6 +7,7 @@ import {
   type Bundle,
   builtinNames,
   type CompileOptions,
+  DEFAULT_BUNDLE_LIMITS,
   define,
   joinBundles,
   mergeValues,
@@ -18,6 +19,7 @@ import type { Command } from "commander";
 import type { Host } from "./host.ts";
 import { bundleOf, documentsOf, loaded, sourcesOf } from "./policy-files.ts";
 import { readJson, readText } from "./read-file.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 /** The options of every command that compiles policies. */
 export interface PolicyOptions {
@@ -27,6 +29,7 @@ export interface PolicyOptions {
   readonly signingAlg: string;
   readonly scope?: string;
   readonly skipVerify?: boolean;
+  readonly sizeLimitBytes?: number;
   readonly capabilities?: string;
   readonly builtins?: readonly string[];
 }
@@ -50,6 +53,11 @@ export const withPolicy = (command: Command): Command =>
     .option("--signing-alg <name>", "the algorithm of the signature", "RS256")
     .option("--scope <name>", "the scope of the signature")
     .option("--skip-verify", "read signed bundles without verifying them")
+    .option(
+      "--size-limit-bytes <n>",
+      `what a bundle may hold once it is unpacked (default ${DEFAULT_BUNDLE_LIMITS.bytes})`,
+      wholeNumber,
+    )
     .option("--v0-compatible", "the files are Rego v0; a bundle's manifest says it for its own")
     .option("--capabilities <file>", "the builtins and features that may be used, as opa capabilities writes them")
     .option("--builtins <module>", "a JavaScript module of own builtins, which is run; may be repeated", collect);
@@ -90,9 +98,10 @@ export async function policyOf(
             ...(scope === undefined ? {} : { scope }),
           },
         };
+  const limits = options.sizeLimitBytes === undefined ? {} : { limits: { bytes: options.sizeLimitBytes } };
   const bundles: Bundle[] = [];
   for (const path of options.bundle ?? []) {
-    bundles.push(await bundleOf(host, path, { ...key, skipVerify: options.skipVerify === true }));
+    bundles.push(await bundleOf(host, path, { ...key, ...limits, skipVerify: options.skipVerify === true }));
   }
   const bundled = loaded(() => joinBundles(bundles));
   const plain =

@@ -23,6 +23,7 @@ export type { TestOutcome, TestRule } from "./engine/tests.ts";
 export { BuiltinError, type EvaluationCode, type Problem, type ProblemCode, RegoCompileError } from "./errors.ts";
 export type { EvaluateOptions } from "./eval/evaluate.ts";
 export { type FormatOptions, format } from "./format/format.ts";
+export { type BundleLimits, bundleIntake, DEFAULT_BUNDLE_LIMITS } from "./load/bundle-limits.ts";
 export type { BundleFile, BundleKey } from "./load/bundle-signature.ts";
 export { type LoadCode, LoadError } from "./load/load-error.ts";
 export { type DocumentFile, mergeDocuments, mergeValues } from "./load/merge-documents.ts";

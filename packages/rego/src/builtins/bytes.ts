@@ -4,11 +4,18 @@
  * output each is U+FFFD.
  */
 export function bytesToText(bytes: Uint8Array): string {
-  let out = "";
+  const parts: string[] = [];
+  // a text that grows by single characters takes a hundred times its memory
+  const units = new Uint16Array(Math.min(bytes.length, PART) + 1);
+  let n = 0;
   for (let i = 0; i < bytes.length; ) {
+    if (n >= PART) {
+      parts.push(String.fromCharCode(...units.subarray(0, n)));
+      n = 0;
+    }
     const b = bytes[i] as number;
     if (b < 0x80) {
-      out += String.fromCharCode(b);
+      units[n++] = b;
       i++;
       continue;
     }
@@ -21,16 +28,24 @@ export function bytesToText(bytes: Uint8Array): string {
       point = (point << 6) | (c & 63);
     }
     valid &&= point >= least && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
-    if (valid) {
-      out += String.fromCodePoint(point);
+    if (!valid) {
+      units[n++] = 0xdc00 + b;
+      i++;
+    } else if (point < 0x10000) {
+      units[n++] = point;
       i += length;
     } else {
-      out += String.fromCharCode(0xdc00 + b);
-      i++;
+      units[n++] = 0xd7c0 + (point >> 10);
+      units[n++] = 0xdc00 + (point & 0x3ff);
+      i += length;
     }
   }
-  return out;
+  parts.push(String.fromCharCode(...units.subarray(0, n)));
+  return parts.join("");
 }
+
+/** Code units that one call takes as arguments. */
+const PART = 4096;
 
 /** The bytes of a string: UTF-8, and those that {@link bytesToText} kept. */
 export function textToBytes(text: string): Uint8Array {

@@ -37,6 +37,7 @@ const HASHES: ReadonlyMap<string, (bytes: Uint8Array) => Uint8Array> = new Map<s
   ["SHA-512-224", sha512_224],
   ["SHA-512-256", sha512_256],
 ]);
+const DEFAULT_PLUGIN = "_default";
 /** Files that are hashed as what they say, not as they are written. */
 const STRUCTURED = /(^|\/)(data\.json|data\.yaml|\.manifest)$/;
 
@@ -62,8 +63,11 @@ function refused(message: string): LoadError {
 
 function signedFiles(signatures: string, { key, algorithm, scope = "" }: BundleKey): readonly SignedFile[] {
   const parsed = json(signatures) as { readonly signatures?: unknown; readonly plugin?: unknown } | null;
-  const tokens = parsed?.signatures;
-  if (!Array.isArray(tokens) || tokens.length !== 1 || typeof tokens[0] !== "string" || (parsed?.plugin ?? "") !== "") {
+  const { signatures: tokens, plugin = "" } = parsed ?? {};
+  // what OPA signs by itself names no plugin, or the default one
+  if (plugin !== "" && plugin !== DEFAULT_PLUGIN)
+    throw refused(`.signatures.json: ${JSON.stringify(plugin)} is no plugin that verifies here`);
+  if (!Array.isArray(tokens) || tokens.length !== 1 || typeof tokens[0] !== "string") {
     throw refused(".signatures.json has not one signature");
   }
   const verifier = jwtBuiltins.find(({ name }) => name === `io.jwt.verify_${algorithm.toLowerCase()}`);

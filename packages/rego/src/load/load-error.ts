@@ -4,6 +4,7 @@ export type LoadCode =
   | "data_invalid"
   | "data_conflict"
   | "bundle_invalid"
+  | "bundle_limit"
   | "bundle_roots"
   | "bundle_signature"
   | "module_entrypoints"

@@ -39,10 +39,11 @@ export function mergeValues(
 ): Readonly<Record<string, unknown>> {
   checkArgument("values", values, "array");
   const root: Members = {};
+  const made = new Set<Members>([root]);
   for (const { name, path, value: inner } of values) {
     const value = path.reduceRight<unknown>((below, key) => own(key, below), inner);
     if (!isMembers(value)) throw new LoadError("data_invalid", `${name}: a document at the root is an object`);
-    merge(root, value, name, []);
+    merge(root, value, { name, made }, []);
   }
   return root;
 }
@@ -57,24 +58,32 @@ function read(name: string, text: string): unknown {
   }
 }
 
-function merge(into: Members, from: Members, name: string, path: readonly string[]): void {
+/** `made` are the objects of the merged tree that are its own, so that merging into them changes no file's document. */
+interface Merging {
+  readonly name: string;
+  readonly made: Set<Members>;
+}
+
+function merge(into: Members, from: Members, merging: Merging, path: readonly string[]): void {
   for (const [key, value] of Object.entries(from)) {
     const there = Object.hasOwn(into, key) ? into[key] : undefined;
     const at = [...path, key];
-    if (!Object.hasOwn(into, key)) Object.defineProperty(into, key, { value: copy(value), ...PLAIN });
-    else if (isMembers(there) && isMembers(value)) merge(there, value, name, at);
-    else throw new LoadError("data_conflict", `${name}: ${at.join("/")} is defined by another file`);
+    if (!Object.hasOwn(into, key)) Object.defineProperty(into, key, { value, ...PLAIN });
+    else if (isMembers(there) && isMembers(value)) merge(ownAt(into, key, there, merging.made), value, merging, at);
+    else throw new LoadError("data_conflict", `${merging.name}: ${at.join("/")} is defined by another file`);
   }
 }
 
 const PLAIN = { enumerable: true, writable: true, configurable: true } as const;
 
-/** Objects on the way are this tree's own, so that merging into them changes no file's document. */
-function copy(value: unknown): unknown {
-  if (!isMembers(value)) return value;
-  const out: Members = {};
-  for (const [key, item] of Object.entries(value)) Object.defineProperty(out, key, { value: copy(item), ...PLAIN });
-  return out;
+/** What stands at a member, as an object of the tree's own: a file's is copied when another file adds to it. */
+function ownAt(into: Members, key: string, there: Members, made: Set<Members>): Members {
+  if (made.has(there)) return there;
+  const copy: Members = {};
+  for (const [name, item] of Object.entries(there)) Object.defineProperty(copy, name, { value: item, ...PLAIN });
+  made.add(copy);
+  Object.defineProperty(into, key, { value: copy, ...PLAIN });
+  return copy;
 }
 
 function own(key: string, value: unknown): Members {

@@ -2,6 +2,7 @@ import { checkArgument, checkOptions } from "../argument.ts";
 import { bytesToText } from "../builtins/bytes.ts";
 import type { Source } from "../syntax/ast.ts";
 import { parseModule } from "../syntax/parse-module.ts";
+import { type BundleLimits, bundleIntake } from "./bundle-limits.ts";
 import { type BundleFile, type BundleKey, verifyBundle } from "./bundle-signature.ts";
 import { LoadError } from "./load-error.ts";
 import { mergeDocuments, mergeValues } from "./merge-documents.ts";
@@ -11,6 +12,8 @@ export interface BundleOptions {
   readonly key?: BundleKey;
   /** Reads a signed bundle without verifying it. */
   readonly skipVerify?: boolean;
+  /** What the files may come to; {@link DEFAULT_BUNDLE_LIMITS} where it says nothing. */
+  readonly limits?: Partial<BundleLimits>;
 }
 
 export interface Bundle {
@@ -33,8 +36,8 @@ const UNDERSTOOD = new Set(["revision", "roots", "rego_version", "file_rego_vers
 
 /**
  * A bundle from its files: `.rego` files, `data.json` and `data.yaml` at the paths of their directories, `.manifest` and
- * `.signatures.json`. Throws {@link LoadError} if two files define one path, something stands outside of the manifest's roots, or the
- * signatures do not cover every file as it is.
+ * `.signatures.json`. Throws {@link LoadError} if the files are more than the limits, two files define one path, something stands outside of
+ * the manifest's roots, or the signatures do not cover every file as it is.
  *
  * @example
  * ```ts
@@ -45,8 +48,10 @@ const UNDERSTOOD = new Set(["revision", "roots", "rego_version", "file_rego_vers
  * ```
  */
 export function readBundle(files: readonly BundleFile[], options: BundleOptions = {}): Bundle {
-  checkOptions("options", options, { key: "object?", skipVerify: "boolean?" });
+  checkOptions("options", options, { key: "object?", skipVerify: "boolean?", limits: "object?" });
   checkArgument("files", files, "array");
+  const admit = bundleIntake(options.limits);
+  for (const { path, bytes } of files) admit(path, bytes.length);
   const byPath = new Map<string, BundleFile>();
   for (const file of files) {
     const path = file.path.replace(/^(\.?\/)+/, "");

@@ -25,6 +25,16 @@ export function readJson(text: string): Value {
   return new Reader(text).document();
 }
 
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has none in its texts
+const PLAIN_TEXT = /"[^"\\\x00-\x1f]*"/y;
+const SHORT = 12;
+const WORDS = [
+  ["true", true],
+  ["false", false],
+  ["null", null],
+] as const;
+
 /** Iterative over nesting (an own stack), so that depth costs no call stack. */
 class Reader {
   readonly #text: string;
@@ -100,36 +110,39 @@ class Reader {
   }
 
   #string(): string {
-    let end = this.#at + 1;
-    for (; this.#text[end] !== '"'; end++) {
-      if (end >= this.#text.length) this.#fail();
-      if (this.#text[end] === "\\") end++;
+    const start = this.#at;
+    PLAIN_TEXT.lastIndex = start;
+    const plain = PLAIN_TEXT.test(this.#text);
+    let end = PLAIN_TEXT.lastIndex - 1;
+    if (!plain) {
+      for (end = start + 1; this.#text[end] !== '"'; end++) {
+        if (end >= this.#text.length) this.#fail();
+        if (this.#text[end] === "\\") end++;
+      }
     }
-    const raw = this.#text.slice(this.#at, end + 1);
     this.#at = end + 1;
-    return JSON.parse(raw) as string;
+    // a longer part would keep the whole text in memory
+    if (plain && end - start <= SHORT) return this.#text.slice(start + 1, end);
+    return JSON.parse(this.#text.slice(start, end + 1)) as string;
   }
 
   #scalar(): Value {
     const c = this.#text[this.#at];
     if (c === '"') return this.#string();
-    for (const [word, value] of [
-      ["true", true],
-      ["false", false],
-      ["null", null],
-    ] as const) {
+    NUMBER.lastIndex = this.#at;
+    if (NUMBER.test(this.#text)) {
+      const text = this.#text.slice(this.#at, NUMBER.lastIndex);
+      this.#at = NUMBER.lastIndex;
+      const value = parseNumber(text);
+      return value === undefined ? this.#fail() : value;
+    }
+    for (const [word, value] of WORDS) {
       if (this.#text.startsWith(word, this.#at)) {
         this.#at += word.length;
         return value;
       }
     }
-    const pattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-    pattern.lastIndex = this.#at;
-    const text = pattern.exec(this.#text)?.[0];
-    if (text === undefined) return this.#fail();
-    this.#at += text.length;
-    const value = parseNumber(text);
-    return value === undefined ? this.#fail() : value;
+    return this.#fail();
   }
 }
 

@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { type BundleFile, compile, joinBundles, LoadError, mergeDocuments, readBundle } from "@seneschal/rego";
+import { type BundleFile, compile, joinBundles, LoadError, mergeDocuments, mergeValues, readBundle } from "@seneschal/rego";
 import { describe, expect, test } from "vitest";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -33,6 +33,15 @@ describe("documents of several files", () => {
     ["a file is not JSON", ["{"], "data_invalid"],
   ])("are refused where %s", (_, texts, code) => {
     expect(codeOf(() => mergeDocuments(texts.map((text, i) => ({ name: `${i}.json`, path: [], text }))))).toBe(code);
+  });
+
+  test("leave what each file says as it is, also where another adds to it", () => {
+    const values = [{ a: { b: { x: 1 } } }, { a: { b: { y: 2 } } }, { a: { b: { z: 3 } } }];
+    const before = structuredClone(values);
+    expect(mergeValues(values.map((value, i) => ({ name: `${i}`, path: [], value })))).toEqual({
+      a: { b: { x: 1, y: 2, z: 3 } },
+    });
+    expect(values).toEqual(before);
   });
 
   test("keep a member named __proto__ as any other", () => {
@@ -90,6 +99,15 @@ describe("a bundle", () => {
     expect(codeOf(() => readBundle(files))).toBe(code);
   });
 
+  test("is held to its limits before a file of it is read", () => {
+    const odd = [{ path: "data.json", bytes: new Uint8Array(11).fill(0xff) }, file("x/data.json", "{")];
+    const judged = [{}, { bytes: 12 }, { bytes: 11 }, { files: 2 }, { files: 1 }, { bytes: Number.NaN }].map((limits) =>
+      codeOf(() => readBundle(odd, { limits })),
+    );
+    const limit = "bundle_limit";
+    expect(judged).toEqual(["bundle_invalid", "bundle_invalid", limit, "bundle_invalid", limit, limit]);
+  });
+
   test("stands beside another only where no root is both's", () => {
     const of = (root: string) =>
       readBundle([file(`${root}/data.json`, "{}"), file(".manifest", JSON.stringify({ roots: [root] }))]);
@@ -110,9 +128,10 @@ describe("a bundle", () => {
       ],
       { allow: ["io.jwt.encode_sign"] },
     );
-    const sign = (payload: unknown): BundleFile => {
+    const sign = (payload: unknown, members: object = {}): BundleFile => {
       const result = signer.evaluate("data.s.x", { payload, secret });
-      return file(".signatures.json", JSON.stringify({ signatures: [result.kind === "defined" ? result.value : ""] }));
+      const signatures = [result.kind === "defined" ? result.value : ""];
+      return file(".signatures.json", JSON.stringify({ signatures, ...members }));
     };
     const rego = FILES[0] as BundleFile;
     const data = file("data.json", '{ "b": [1.0, "x"],\n "a": {"n": null} }');
@@ -127,6 +146,13 @@ describe("a bundle", () => {
       expect(read([rego, data, sign({ files: hashes })])).toBe("accepted");
       expect(read([rego, file("data.json", '{"a":{"n":null},"b":[1.0,"x"]}'), sign({ files: hashes })])).toBe("accepted");
       expect(read([rego, data, sign({ files: hashes, scope: "read" })], { key: { ...key, scope: "read" } })).toBe("accepted");
+    });
+
+    test("is read with the default plugin named, as opa build writes it, and with no other", () => {
+      expect(read([rego, data, sign({ files: hashes }, { plugin: "_default" })])).toBe("accepted");
+      expect(read([rego, data, sign({ files: hashes }, { plugin: "" })])).toBe("accepted");
+      const own = [rego, data, sign({ files: hashes }, { plugin: "acme" })];
+      expect(() => readBundle(own, { key })).toThrow('"acme" is no plugin that verifies here');
     });
 
     test.each<readonly [string, readonly BundleFile[], object?]>([
