@@ -3,7 +3,7 @@ import type { StoreErrorCode } from "@seneschal/kernel/ports";
 import type pg from "pg";
 
 /** Throws CodedError `store_misconfigured` when the server could lose or garble what it acknowledges. */
-export async function checkServer(client: pg.PoolClient): Promise<void> {
+export async function checkServer(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ name: string; setting: string }>(
     "select name, setting from pg_settings where name in ('server_encoding', 'fsync', 'synchronous_commit')",
   );

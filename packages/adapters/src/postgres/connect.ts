@@ -23,6 +23,11 @@ export interface Database {
   readonly namespace: string;
   /** A pipelining connection outside the pool, for LISTEN or a writer, made within `leftMs`. The caller ends it. */
   connect(leftMs?: number): Promise<pg.Client>;
+  /**
+   * A connection whose statements take as long as they take, such as building an index or waiting for whoever does. The kernel asks after a silent
+   * server ({@link connectPostgres}: `keepAlive`), nobody else does. The caller ends it.
+   */
+  connectPatient(): Promise<pg.Client>;
   /** Repeats work that is safe to repeat until it succeeds, fails for good, or the time is up. `left` tells how many milliseconds it may still take. */
   persist<T>(work: (left: () => number) => Promise<T>): Promise<T>;
   /** The rows of one statement that is safe to repeat, within the time of one call. */
@@ -153,6 +158,12 @@ export function connectPostgres(options: PostgresOptions, applicationName?: stri
       const connectionTimeoutMillis = Math.min(settings.connectionTimeoutMillis, Math.ceil(leftMs));
       const client = new (postgres().Client)({ ...settings, connectionTimeoutMillis, pipeline: true });
       adopt(client);
+      await client.connect();
+      return client;
+    },
+    connectPatient: async () => {
+      const client = new (postgres().Client)({ ...settings, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 });
+      client.on("error", () => {});
       await client.connect();
       return client;
     },

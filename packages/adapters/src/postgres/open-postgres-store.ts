@@ -22,16 +22,21 @@ import {
 import type pg from "pg";
 import { CommitQueue } from "../commit-queue.ts";
 import { InFlight } from "../in-flight.ts";
-import { bootstrap, tableOf } from "./bootstrap.ts";
+import { bootstrap, type IndexBuild, type Tables } from "./bootstrap.ts";
 import { connectPostgres, isAnswer, type PostgresOptions } from "./connect.ts";
+import { enterAllRows, lacksRows } from "./late-indexes.ts";
+import { tableOf } from "./rows.ts";
 import { WakeUp } from "./wake-up.ts";
-import { checkEpoch, writeBatch } from "./write-batch.ts";
+import { checkEpoch, lockHead, writeBatch } from "./write-batch.ts";
 
 /** So many rows are forgotten by one statement. */
 const FORGOTTEN_AT_ONCE = 1000;
 
 /** Options of {@link openPostgresStore}. */
-export interface PostgresStoreOptions extends PostgresOptions, StoreSchema {}
+export interface PostgresStoreOptions extends PostgresOptions, StoreSchema {
+  /** Hears of each index that is built of a collection which was there, before that begins. */
+  readonly onIndexBuild?: (built: IndexBuild) => void;
+}
 
 /**
  * A {@link DocumentStore} in PostgreSQL (15 or newer), for any number of processes on one database. All pending commits
@@ -54,18 +59,20 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     collections: "object",
     auditIndexes: "object?",
     auditTime: "string?",
+    onIndexBuild: "function?",
   });
   const schema = compileSchema(options);
   const database = connectPostgres(options);
   const { pool, namespace } = database;
   const channel = `${namespace}_store`;
-  let epoch: number;
+  let tables: Tables;
   try {
-    epoch = await database.persist(() => bootstrap(database, schema));
+    tables = await database.persist(() => bootstrap(database, schema, options.onIndexBuild));
   } catch (error) {
     await pool.end();
     throw translated(error);
   }
+  const { epoch, late } = tables;
   const inFlight = new InFlight("store");
   let writer: pg.Client | undefined;
 
@@ -86,7 +93,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
           const committing = (): void => {
             sent = true;
           };
-          const answer = writeBatch(client, { namespace, schema, epoch, channel }, batch, committing);
+          const answer = writeBatch(client, { namespace, schema, epoch, late, channel }, batch, committing);
           return await database.within(answer, left(), client);
         } catch (error) {
           dropWriter();
@@ -104,6 +111,43 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> => {
     try {
       return await database.read<Row>(text, values);
+    } catch (error) {
+      throw translated(error);
+    }
+  };
+  /**
+   * The rows of a statement over an index. A late one may lack rows: whether it does is asked in the same statement, so that nothing comes in between. Those are
+   * entered then, a page at a time, and the statement is answered while nobody writes.
+   */
+  const queryIndex = async <Row extends pg.QueryResultRow>(
+    coll: string,
+    index: string,
+    text: string,
+    values: unknown[],
+  ): Promise<Row[]> => {
+    if (late.get(coll)?.has(index) !== true) return query<Row>(text, values);
+    const rows = await query<Row & { readonly lacking: boolean; readonly at: string | null }>(
+      `select l.lacking, r.* from (select ${lacksRows(namespace, coll, index)} as lacking) l
+       left join (select row_number() over () as at, q.* from (${text}) q) r on true order by r.at`,
+      values,
+    );
+    if (rows[0]?.lacking === false) return rows.filter(({ at }) => at !== null);
+    try {
+      return await database.persist(async () => {
+        const client = await pool.connect();
+        try {
+          await lockHead(client, { namespace, epoch });
+          await enterAllRows(client, namespace, schema, [{ coll, index }]);
+          const { rows: whole } = await client.query<Row>(text, values);
+          await client.query("commit");
+          client.release();
+          return whole;
+        } catch (error) {
+          // Whatever of the transaction is left ends with its connection.
+          client.release(true);
+          throw error;
+        }
+      });
     } catch (error) {
       throw translated(error);
     }
@@ -183,7 +227,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         const { range, limit, offset, reverse, cursorAt } = listRequest(schema, coll, index, prefix, listOptions);
         const collection = collectionOf(schema, coll);
         const values: unknown[] = [];
-        const rows = await query<StoredRow & { readonly k: Buffer }>(
+        const rows = await queryIndex<StoredRow & { readonly k: Buffer }>(
+          coll,
+          index,
           `select ${columns(coll)}, k_${index} as k from ${tableOf(namespace, coll)} where ${where(index, range, values)}
            order by k_${index} ${reverse ? "desc" : "asc"} limit ${limit + 1} offset ${offset}`,
           values,
@@ -196,10 +242,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       inFlight.run(async () => {
         const values: unknown[] = [];
         const condition = where(index, keyRange(schema, coll, index, prefix, range), values);
-        const rows = await query<{ count: string }>(
-          `select count(*) from ${tableOf(namespace, coll)} where ${condition}`,
-          values,
-        );
+        const counting = `select count(*) from ${tableOf(namespace, coll)} where ${condition}`;
+        const rows = await queryIndex<{ count: string }>(coll, index, counting, values);
         return Number(rows[0]?.count);
       }),
     commit: (commit) => inFlight.run(() => queue.add(prepareCommit(schema, commit))),

@@ -21,7 +21,8 @@ import {
   utf8,
 } from "@seneschal/kernel/store";
 import type pg from "pg";
-import { keyBytes, tableOf } from "./bootstrap.ts";
+import { enterAllRows, type LateIndexes, lacksRows } from "./late-indexes.ts";
+import { keyBytes, tableOf } from "./rows.ts";
 
 /** What a writer writes to. */
 export interface WriteTarget {
@@ -29,6 +30,7 @@ export interface WriteTarget {
   readonly schema: CompiledSchema;
   /** The epoch of the index columns that this process knows. */
   readonly epoch: number;
+  readonly late: LateIndexes;
   readonly channel: string;
 }
 
@@ -48,7 +50,9 @@ export async function writeBatch(
   committing: () => void,
 ): Promise<readonly CommitResult[]> {
   // Both are sent at once; the second one's snapshot is taken when the first has the lock.
-  const [head, { auditTime, ...view }] = await Promise.all([lockHead(client, target), readView(client, target, commits)]);
+  const [head, first] = await Promise.all([lockHead(client, target), readView(client, target, commits)]);
+  if (first.lacking.length > 0) await enterAllRows(client, target.namespace, target.schema, first.lacking);
+  const { auditTime, ...view } = first.lacking.length > 0 ? await readView(client, target, commits) : first;
   const timed = auditTime === undefined ? head : { ...head, auditTime };
   const plan = planCommits(target.schema, { ...view, head: timed }, commits);
   if (plan.applied.length === 0) {
@@ -60,7 +64,11 @@ export async function writeBatch(
   return plan.results;
 }
 
-async function lockHead(client: pg.Client, { namespace, epoch }: WriteTarget): Promise<StoreHead> {
+/** Begins a transaction in which nobody else writes. */
+export async function lockHead(
+  client: pg.ClientBase,
+  { namespace, epoch }: Pick<WriteTarget, "namespace" | "epoch">,
+): Promise<StoreHead> {
   const [, locked] = (await client.query(
     `begin; select epoch, commit, change, audit from ${namespace}.head for update`,
   )) as unknown as readonly pg.QueryResult<Record<"epoch" | "commit" | "change" | "audit", string>>[];
@@ -91,12 +99,20 @@ class Parameters {
 
 type Row = readonly (string | number | null)[];
 
+/** What a batch is judged on, as far as the late indexes that it asks do not lack rows. */
+type View = Omit<StoreView, "head"> & Pick<StoreHead, "auditTime"> & { readonly lacking: readonly AskedIndex[] };
+
+interface AskedIndex {
+  readonly coll: string;
+  readonly index: string;
+}
+
 /** Everything the batch is judged on, in one round trip: one column of JSON rows per question. */
 async function readView(
   client: pg.Client,
-  { namespace, schema }: WriteTarget,
+  { namespace, schema, late }: WriteTarget,
   commits: readonly PreparedCommit[],
-): Promise<Omit<StoreView, "head"> & Pick<StoreHead, "auditTime">> {
+): Promise<View> {
   const reads = readsOf(schema, commits);
   const parameters = new Parameters();
   const questions: { readonly sql: string; readonly take: (row: Row) => void }[] = [];
@@ -155,6 +171,15 @@ async function readView(
     });
   }
 
+  const lacking: AskedIndex[] = [];
+  for (const [slot] of groupBy(reads.ranges, ({ coll, index }) => `${coll}/${index}`)) {
+    const [coll = "", index = ""] = slot.split("/");
+    if (late.get(coll)?.has(index))
+      questions.push({
+        sql: `select json_build_array(json_build_array(1)) where ${lacksRows(namespace, coll, index)}`,
+        take: () => lacking.push({ coll, index }),
+      });
+  }
   const answers = new Map<PreparedRange, { id: string; version: number }[] | number>();
   for (const range of reads.ranges) {
     const { coll, index, limit, offset, reverse } = range;
@@ -210,6 +235,7 @@ async function readView(
   for (const [at, { take }] of questions.entries())
     for (const row of (rows[0]?.[`c${at}`] as readonly Row[] | null) ?? []) take(row);
   return {
+    lacking,
     ...(auditTime === undefined ? {} : { auditTime }),
     document: (coll, id) => documents.get(`${coll}/${id}`),
     owner: (coll, index, key) => owners.get(`${coll}/${index}/${key}`),
@@ -220,7 +246,7 @@ async function readView(
 }
 
 /** Writes the plan, moves the head and wakes the listeners, in one statement. */
-async function writePlan(client: pg.Client, { namespace, schema, channel }: WriteTarget, plan: CommitPlan): Promise<void> {
+async function writePlan(client: pg.Client, { namespace, schema, late, channel }: WriteTarget, plan: CommitPlan): Promise<void> {
   const parameters = new Parameters();
   const parts: string[] = [];
   const insert = (
@@ -242,7 +268,9 @@ async function writePlan(client: pg.Client, { namespace, schema, channel }: Writ
     if (deleted.length > 0) parts.push(`delete from ${table} where id = any(${parameters.add(deleted, "text[]")})`);
     const kept = written.flatMap(({ id, after }) => (after === undefined ? [] : [{ id, ...after }]));
     if (kept.length === 0) continue;
-    const updates = ["version", "doc", ...indexes.map(({ name }) => `k_${name}`)].map((name) => `${name} = excluded.${name}`);
+    const dated = [...(late.get(coll) ?? [])];
+    const keyed = [...indexes.map(({ name }) => `k_${name}`), ...dated.map((name) => `v_${name}`)];
+    const updates = ["version", "doc", ...keyed].map((name) => `${name} = excluded.${name}`);
     insert(
       table,
       [
@@ -250,6 +278,7 @@ async function writePlan(client: pg.Client, { namespace, schema, channel }: Writ
         ["version", "bigint", kept.map(({ version }) => version)],
         ["doc", "jsonb", kept.map(({ text }) => text)],
         ...indexes.map(({ name }) => [`k_${name}`, "bytea", kept.map(({ id, keys }) => keyBytes(keys[name], id))] as const),
+        ...dated.map((name) => [`v_${name}`, "bigint", kept.map(({ version }) => version)] as const),
       ],
       `on conflict (id) do update set ${updates.join(", ")}`,
     );
@@ -263,6 +292,7 @@ async function writePlan(client: pg.Client, { namespace, schema, channel }: Writ
       ...schema.audit.indexes.map(
         ({ name }) => [`k_${name}`, "bytea", plan.audit.map(({ seq, keys }) => keyBytes(keys[name], auditKeyId(seq)))] as const,
       ),
+      ...[...(late.get(auditCollection) ?? [])].map((name) => [`v_${name}`, "bigint", plan.audit.map(({ seq }) => seq)] as const),
     ]);
   if (plan.changes.length > 0)
     insert(`${namespace}.changes`, [

@@ -42,9 +42,9 @@ export function gatewayService(dataDir: string, renewal?: CertificateRenewal) {
 }
 
 /** The gateway's store, with the embedded vault in it. */
-export function openGatewayStore(database: GatewayServiceConfig["database"], dataDir: string) {
+export function openGatewayStore(database: GatewayServiceConfig["database"], dataDir: string, log?: Platform["log"]) {
   const schema = { ...gatewaySchema, collections: { ...gatewaySchema.collections, ...vaultCollections } };
-  return openDatabase(database, schema, join(dataDir, "gateway"));
+  return openDatabase(database, schema, join(dataDir, "gateway"), log);
 }
 
 /** Certificates of ports that the gateway renews before they end, as far as they are its own. */
@@ -67,7 +67,7 @@ export async function buildGateway(
   const { database, vault: vaultConfig, ...rest } = config;
   const own = { ...rest, backup: { location: rest.backup.location ?? join(dataDir, "gateway-backups") } };
   const { clock, random, log, metrics, version, background, health, operators } = platform;
-  const store = await openGatewayStore(database, dataDir);
+  const store = await openGatewayStore(database, dataDir, log);
   let closeVault: (() => void) | undefined;
   let policy: PolicyEngine | undefined;
   let lists: Awaited<ReturnType<typeof revocationLists>>;

@@ -37,7 +37,7 @@ export async function buildGovernance(config: GovernanceServiceConfig, platform:
   const { database, ...own } = config;
   const { clock, random, log, metrics, version, background, health } = platform;
   const policy = await openPolicyEngine(own.policy_engine);
-  const store = await openDatabase(database, governanceSchema, join(dataDir, "governance"));
+  const store = await openDatabase(database, governanceSchema, join(dataDir, "governance"), log);
   const instance = own.server.instance_id ?? DEFAULT_INSTANCE;
   let sinks: Awaited<ReturnType<typeof openAuditSinks>> | undefined;
   try {

@@ -39,9 +39,9 @@ export function storageService(dataDir: string, servers: StorageServers) {
 }
 
 /** The node's metadata, with the embedded vault in it. */
-export function openStorageStore(database: StorageServiceConfig["database"], dataDir: string) {
+export function openStorageStore(database: StorageServiceConfig["database"], dataDir: string, log?: Platform["log"]) {
   const schema = { ...storageSchema, collections: { ...storageSchema.collections, ...vaultCollections } };
-  return openDatabase(database, schema, join(dataDir, "storage", "metadata"));
+  return openDatabase(database, schema, join(dataDir, "storage", "metadata"), log);
 }
 
 async function build(
@@ -53,7 +53,7 @@ async function build(
   const { database, vault: vaultConfig, tenant_vaults, ...own } = config;
   const { clock, random, operators } = platform;
   const directory = join(dataDir, "storage");
-  const store = await openStorageStore(database, dataDir);
+  const store = await openStorageStore(database, dataDir, platform.log);
   let closeVault: (() => void) | undefined;
   const instance = own.server.instance_id ?? DEFAULT_INSTANCE;
   let sinks: Awaited<ReturnType<typeof openAuditSinks>> | undefined;

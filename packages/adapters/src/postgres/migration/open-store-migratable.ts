@@ -2,8 +2,9 @@ import { CodedError, checkOptions, type Json, type JsonObject } from "@seneschal
 import type { Migratable, MigratedRow, StoreErrorCode } from "@seneschal/kernel/ports";
 import type pg from "pg";
 import { markText } from "../../migration/mark.ts";
-import { createTables, layoutVersion, markedLayout, storeMark, tableOf } from "../bootstrap.ts";
+import { createTables, layoutVersion, markedLayout, storeMark } from "../bootstrap.ts";
 import type { PostgresOptions } from "../connect.ts";
+import { tableOf } from "../rows.ts";
 import { type Engine, openMigratable } from "./open-migratable.ts";
 import { exists, lastKey, padded, readRows, type SqlTable, writeRows } from "./sql-table.ts";
 

@@ -1,0 +1,209 @@
+import { openPostgresStore } from "@seneschal/adapters/postgres";
+import type { JsonObject } from "@seneschal/kernel";
+import type { DocumentStore } from "@seneschal/kernel/ports";
+import type { StoreSchema } from "@seneschal/kernel/store";
+import fc from "fast-check";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type PostgresServer, postgresBinaries, startPostgres } from "../../../../tools/postgres-cluster.ts";
+
+const by = (member: string) => ({ key: (doc: JsonObject) => (doc[member] === undefined ? undefined : [String(doc[member])]) });
+
+/** A release, and the next: its collection, and its audit log, have one index more. */
+const older = { collections: { things: { indexes: { by_kind: by("kind") } } } } satisfies StoreSchema;
+const newer = {
+  collections: { things: { indexes: { by_kind: by("kind"), by_owner: by("owner") } } },
+  auditIndexes: { by_actor: { key: ({ event }) => [String((event as JsonObject)["actor"])] } },
+} satisfies StoreSchema;
+
+if (postgresBinaries() === undefined) test.skip("PostgreSQL is not installed (apt-get install postgresql)", () => {});
+else
+  describe("two releases on one PostgreSQL", () => {
+    let server: PostgresServer;
+    let admin: pg.Client;
+    beforeAll(async () => {
+      server = await startPostgres();
+      admin = new pg.Client({ connectionString: server.url });
+      await admin.connect();
+    });
+    afterAll(async () => {
+      await admin.end();
+      await server.destroy();
+    });
+
+    const open = (namespace: string, schema: StoreSchema, more: object = {}): Promise<DocumentStore> =>
+      openPostgresStore({ url: server.url, namespace, timeoutMs: 20_000, ...schema, ...more });
+    const thing = (n: number, owner: string) => ({ coll: "things", id: String(n), doc: { n, kind: "k", owner } });
+    const idsOf = async (store: DocumentStore, owner: string, limit = 2): Promise<readonly string[]> => {
+      const found: string[] = [];
+      for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+        const page = await store.list("things", "by_owner", [owner], { limit, ...(cursor === undefined ? {} : { cursor }) });
+        found.push(...page.items.map(({ id }) => id));
+        cursor = page.cursor;
+      }
+      return found.sort();
+    };
+
+    test("whichever of them writes, a list and a count of the index that only the newer knows are those of all that was written", async () => {
+      let places = 0;
+      const acts = fc.record({
+        by: fc.constantFrom(0, 1),
+        id: fc.integer({ min: 1, max: 6 }),
+        owner: fc.constantFrom("ada", "bob", undefined, "gone"),
+        look: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(acts, { minLength: 1, maxLength: 20 }), async (history) => {
+          places += 1;
+          const namespace = `history_${places}`;
+          const stores = [await open(namespace, older)];
+          const model = new Map<string, string | undefined>();
+          const look = async (store: DocumentStore) => {
+            for (const owner of ["ada", "bob"]) {
+              const expected = [...model].filter(([, its]) => its === owner).map(([id]) => id);
+              expect(await idsOf(store, owner)).toEqual(expected.sort());
+              expect(await store.count("things", "by_owner", [owner])).toBe(expected.length);
+            }
+            expect(await store.count("audit", "by_actor", ["ada"])).toBe(acted);
+          };
+          let acted = 0;
+          for (const [at, act] of history.entries()) {
+            if (at === Math.floor(history.length / 3)) stores.push(await open(namespace, newer));
+            const store = stores[act.by] ?? (stores[0] as DocumentStore);
+            const gone = act.owner === "gone";
+            const doc = { kind: "k", ...(act.owner === undefined ? {} : { owner: act.owner }) };
+            const write = gone
+              ? { dels: [{ coll: "things", id: `${act.id}` }] }
+              : { puts: [{ coll: "things", id: `${act.id}`, doc }] };
+            const audit = [{ stream: "s", event: { actor: act.id > 3 ? "ada" : "bob" } }];
+            expect((await store.commit({ commitId: `c${at}`, ...write, audit })).ok).toBe(true);
+            acted += act.id > 3 ? 1 : 0;
+            if (gone) model.delete(`${act.id}`);
+            else model.set(`${act.id}`, act.owner);
+            if (act.look && stores[1] !== undefined) await look(stores[1]);
+          }
+          if (stores[1] === undefined) stores.push(await open(namespace, newer));
+          await look(stores[1] as DocumentStore);
+          await Promise.all(stores.map((store) => store.close()));
+        }),
+        { numRuns: 4 },
+      );
+    });
+
+    test("the newer starts while the older is under load: no write of either fails, and none is missed by a list", async () => {
+      const writers = [await open("rolling", older), await open("rolling", older)];
+      for (let page = 0; page < 3; page += 1)
+        await writers[0]?.commit({
+          commitId: `seed${page}`,
+          puts: Array.from({ length: 900 }, (_, at) => thing(1_000_000 + page * 900 + at, "seed")),
+        });
+      const acknowledged = new Set<string>();
+      const failures: unknown[] = [];
+      let [next, working] = [1, true];
+      const load = (store: DocumentStore) =>
+        Array.from({ length: 2 }, async () => {
+          while (working) {
+            const n = next;
+            next += 1;
+            try {
+              expect((await store.commit({ commitId: `w${n}`, puts: [thing(n, "load")] })).ok).toBe(true);
+              acknowledged.add(String(n));
+            } catch (error) {
+              failures.push(error);
+            }
+          }
+        });
+      const until = (size: number) => vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(size), { timeout: 60_000 });
+      const callers = writers.flatMap(load);
+      await until(20);
+      const upgraded = await open("rolling", newer);
+      callers.push(...load(upgraded));
+      for (let round = 0; round < 3; round += 1) {
+        const before = [...acknowledged];
+        const listed = new Set(await idsOf(upgraded, "load", 1000));
+        expect(before.filter((id) => !listed.has(id))).toEqual([]);
+        await until(acknowledged.size + 20);
+      }
+      working = false;
+      await Promise.all(callers);
+      expect(failures).toEqual([]);
+      expect(await idsOf(upgraded, "load", 1000)).toEqual([...acknowledged].sort());
+      expect(await upgraded.count("things", "by_owner", ["seed"])).toBe(2700);
+      for (const store of [...writers, upgraded]) {
+        await store.checkWrites?.();
+        await store.close();
+      }
+    });
+
+    test("a commit that depends on a list of the new index is refused when the older wrote into that", async () => {
+      const [before, after] = [await open("depends", older), await open("depends", newer)];
+      await after.commit({ commitId: "1", puts: [thing(1, "ada")] });
+      const { items } = await after.list("things", "by_owner", ["ada"], { limit: 5 });
+      const found = items.map(({ id, version }) => ({ id, version }));
+      const range = { coll: "things", index: "by_owner", prefix: ["ada"], options: { limit: 5 }, found };
+      await before.commit({ commitId: "2", puts: [thing(2, "ada")] });
+      expect(await after.commit({ commitId: "3", puts: [thing(3, "bob")], ranges: [range] })).toMatchObject({ ok: false });
+      const { items: now } = await after.list("things", "by_owner", ["ada"], { limit: 5 });
+      const again = { ...range, found: now.map(({ id, version }) => ({ id, version })) };
+      expect(await after.commit({ commitId: "4", puts: [thing(3, "bob")], ranges: [again] })).toMatchObject({ ok: true });
+      await before.close();
+      await after.close();
+    });
+
+    test("an index that a start did not finish is finished by the next", async () => {
+      const first = await open("half", older);
+      await first.commit({ commitId: "1", puts: [thing(1, "ada"), thing(2, "bob")] });
+      await (await open("half", newer)).close();
+      await admin.query("delete from half.indexes where name = 'things.by_owner'");
+      await admin.query("update half.d_things set k_by_owner = null, v_by_owner = null");
+      await first.commit({ commitId: "2", puts: [thing(3, "ada")] });
+      const again = await open("half", newer);
+      expect(await idsOf(again, "ada")).toEqual(["1", "3"]);
+      await first.close();
+      await again.close();
+    });
+
+    test("an index is unique, changed or gone: the older writes no more", async () => {
+      const indexes: StoreSchema["collections"][string]["indexes"][] = [
+        { by_kind: by("kind"), by_owner: { ...by("owner"), unique: true } },
+        { by_kind: { ...by("kind"), revision: 2 } },
+        {},
+      ];
+      for (const [at, its] of indexes.entries()) {
+        const first = await open(`other_${at}`, older);
+        const later = await open(`other_${at}`, { collections: { things: { indexes: its } } });
+        await expect(first.commit({ commitId: "1", puts: [thing(1, "ada")] })).rejects.toMatchObject({ code: "store_failed" });
+        await first.close();
+        await later.close();
+      }
+    });
+
+    test("an index that takes longer to build than a call may take is built at the start, which tells of it; who starts meanwhile waits", async () => {
+      const timeoutMs = 400;
+      await (await open("large", older)).close();
+      // Stands for a large table: what builds an index waits as long as a server would work at it.
+      await admin.query("begin; lock table large.d_things in access share mode");
+      const told: object[] = [];
+      const opening = [0, 1].map(() => open("large", newer, { timeoutMs, onIndexBuild: (built: object) => told.push(built) }));
+      const watcher = new pg.Client({ connectionString: server.url });
+      await watcher.connect();
+      await vi.waitFor(
+        async () => {
+          const { rows } = await watcher.query(
+            `select 1 from pg_stat_activity where application_name = 'seneschal large' and wait_event_type = 'Lock'
+             and clock_timestamp() - query_start > $1::int * interval '1 millisecond'`,
+            [3 * timeoutMs],
+          );
+          expect(rows).toHaveLength(2);
+        },
+        { timeout: 60_000 },
+      );
+      await admin.query("commit");
+      const stores = await Promise.all(opening);
+      expect(told).toContainEqual({ collection: "things", indexes: ["by_owner"] });
+      expect((await stores[0]?.commit({ commitId: "1", puts: [thing(1, "ada")] }))?.ok).toBe(true);
+      expect(await idsOf(stores[1] as DocumentStore, "ada")).toEqual(["1"]);
+      await Promise.all(stores.map((store) => store.close()));
+      await watcher.end();
+    });
+  });
