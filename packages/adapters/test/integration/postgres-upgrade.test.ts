@@ -187,17 +187,15 @@ else
       const opening = [0, 1].map(() => open("large", newer, { timeoutMs, onIndexBuild: (built: object) => told.push(built) }));
       const watcher = new pg.Client({ connectionString: server.url });
       await watcher.connect();
-      await vi.waitFor(
-        async () => {
-          const { rows } = await watcher.query(
+      const waiting = async () =>
+        (
+          await watcher.query(
             `select 1 from pg_stat_activity where application_name = 'seneschal large' and wait_event_type = 'Lock'
              and clock_timestamp() - query_start > $1::int * interval '1 millisecond'`,
             [3 * timeoutMs],
-          );
-          expect(rows).toHaveLength(2);
-        },
-        { timeout: 60_000 },
-      );
+          )
+        ).rowCount;
+      await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 60_000 });
       await admin.query("commit");
       const stores = await Promise.all(opening);
       expect(told).toContainEqual({ collection: "things", indexes: ["by_owner"] });
