@@ -1,4 +1,4 @@
-import { lifetimes, timestamp } from "@seneschal/core/keys";
+import { lifetimes, retireCredentials, timestamp } from "@seneschal/core/keys";
 import type { Background } from "../platform/background.ts";
 import {
   ceremonies,
@@ -12,7 +12,7 @@ import {
 } from "./custody/index.ts";
 import { forgetEnded, signingRequests, spentNonces, systemCall } from "./ground/index.ts";
 import { destroyReplica, purgeMessages, replicaId, replicas } from "./partners/index.ts";
-import { emergencies, expireEmergency, retireCredentials, serviceIdentities, writeLastUse } from "./people/index.ts";
+import { emergencies, expireEmergency, saveService, serviceIdentities, writeLastUse } from "./people/index.ts";
 import type { GatewayServices } from "./services.ts";
 
 /**
@@ -61,7 +61,7 @@ export async function sweep(services: GatewayServices, background: Background, n
     async ({ id, org_id }) => {
       await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
         const service = await unit.get(serviceIdentities, id);
-        if (service !== undefined) unit.put(serviceIdentities, id, await retireCredentials(unit, service));
+        if (service !== undefined) await saveService(unit, retireCredentials(service, now));
       });
     },
   );

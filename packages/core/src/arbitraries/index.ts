@@ -12,7 +12,12 @@ export {
   offeredCheckpoints,
   ownerStates,
   people,
+  policyAnswers,
+  policyVerdicts,
+  serviceCredentials,
   signedConsents,
+  storedDocuments,
+  vaultAnswers,
   workspaceInputs,
 } from "./keys.ts";
 export {

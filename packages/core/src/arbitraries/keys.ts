@@ -1,3 +1,5 @@
+import type { Json, JsonObject } from "@seneschal/kernel";
+import type { PolicyAnswer } from "@seneschal/kernel/ports";
 import fc from "fast-check";
 import {
   type Delivery,
@@ -11,7 +13,10 @@ import {
   type OwnerState,
   offeredGrowths,
   type Person,
+  type PolicyVerdict,
+  type ServiceCredential,
   type SignedConsent,
+  type VaultSays,
   type Workspace,
   type WorkspaceInput,
 } from "../keys/index.ts";
@@ -159,3 +164,73 @@ export const signedConsents = (now: number): fc.Arbitrary<SignedConsent> =>
     iat: fc.integer({ min: -200_000, max: 1000 }).map((seconds) => Math.floor(now / 1000) + seconds),
     exp: fc.integer({ min: -200_000, max: 200_000 }).map((seconds) => Math.floor(now / 1000) + seconds),
   });
+
+const said = fc.constantFrom<Json>(
+  true,
+  false,
+  "",
+  "no",
+  1,
+  null,
+  [],
+  ["no", { code: 7 }],
+  {},
+  { allow: true, reason: "no" },
+  { allow: 1 },
+);
+
+/** What a policy may answer: anything that an engine can make of a package, and failures. */
+export const policyAnswers: fc.Arbitrary<PolicyAnswer> = fc.oneof(
+  fc
+    .dictionary(fc.constantFrom("allow", "allowed", "deny", "deny_reason", "reason", "other"), said)
+    .map((value): PolicyAnswer => ({ kind: "defined", value })),
+  said.map((value): PolicyAnswer => ({ kind: "defined", value })),
+  fc.constantFrom<PolicyAnswer>({ kind: "undefined" }, { kind: "error", code: "eval_conflict_error", message: "m" }),
+);
+
+/** Verdicts of policies. A denial has a reason. */
+export const policyVerdicts: fc.Arbitrary<PolicyVerdict> = fc.oneof(
+  fc.record({ policy: fc.constantFrom("p1", "p2"), allowed: fc.constant(true), reason: fc.constant("") }),
+  fc.record({ policy: fc.constantFrom("p1", "p2"), allowed: fc.constant(false), reason: fc.constantFrom("late", "not you") }),
+);
+
+/** Documents with the members that a restore goes by, as `acme` or another may have them. */
+export const storedDocuments: fc.Arbitrary<JsonObject> = fc.record({
+  org_id: fc.constantFrom("acme", "acme", "globex"),
+  status: fc.constantFrom("active", "revoked"),
+  enrollment_status: fc.constantFrom("active", "disabled"),
+  active: fc.boolean(),
+  crk_id: fc.constantFrom(null, "crk1"),
+  dek_version: fc.integer({ min: 1, max: 9 }),
+  dek_created_at: fc.constantFrom("2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"),
+  revision: fc.integer({ min: 1, max: 9 }),
+  version: fc.integer({ min: 1, max: 9 }),
+  deks: fc.dictionary(fc.constantFrom("1", "2", "3"), fc.constantFrom("wrapped", "wrapped anew")),
+});
+
+const spoken = fc.constantFrom<unknown>(true, false, "true", 0, null, "1.2.3", [{}, {}], { nodes: [{}] });
+const object = fc.dictionary(
+  fc.constantFrom("sealed", "initialized", "standby", "version", "ha_enabled", "nodes", "data"),
+  spoken,
+);
+
+/** What may answer in place of a vault, of whatever types. */
+export const vaultAnswers: fc.Arbitrary<VaultSays> = fc.record(
+  {
+    health: fc.option(object, { nil: undefined }),
+    leader: fc.option(object, { nil: undefined }),
+    members: fc.option(object, { nil: undefined }),
+  },
+  { requiredKeys: ["health"] },
+);
+
+/** Credentials of a service whose times are around `now`. */
+export const serviceCredentials = (now: number): fc.Arbitrary<ServiceCredential> => {
+  const time = fc.integer({ min: -4000, max: 4000 }).map((ms) => new Date(now + ms).toISOString());
+  const valid_until = fc.option(time);
+  return fc.oneof(
+    fc.record({ kind: fc.constant("secret" as const), hash: fc.constantFrom("aa", "bb"), valid_until }),
+    fc.record({ kind: fc.constant("certificate" as const), serial_number: fc.constantFrom("01", "02"), valid_until }),
+    fc.record({ kind: fc.constant("service_account" as const), issued_from: time, valid_until }),
+  );
+};

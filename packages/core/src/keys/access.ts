@@ -1,14 +1,8 @@
 import { checkArgument } from "@seneschal/kernel";
-import type { KeysCode } from "./codes.ts";
+import { type KeysCode, type KeysError, notFound, refusal } from "./codes.ts";
 import type { Classification } from "./enums.ts";
+import { deniedByPolicy, type PolicyVerdict } from "./policy.ts";
 import { type WorkspaceOperation, type WorkspaceStatus, workspaceRefusal } from "./workspace.ts";
-
-/** What a policy said about an operation. An engine failure arrives as a denial. */
-export interface PolicyVerdict {
-  readonly policy: string;
-  readonly allowed: boolean;
-  readonly reason: string;
-}
 
 /** Everything that the answer depends on, as plain facts. */
 export interface AccessFacts {
@@ -46,6 +40,19 @@ export function decideAccess(facts: AccessFacts): AccessDecision {
   const denial = facts.policies.find((verdict) => !verdict.allowed);
   if (denial !== undefined) return { allowed: false, code: "POLICY_VIOLATION", reason: denial.reason };
   return { allowed: true, through };
+}
+
+/** The refusal of a decision, and what the audit log calls it where it is more than an operation that was denied. */
+export function accessRefusal(denied: { readonly code: KeysCode; readonly reason: string }): {
+  readonly error: KeysError;
+  readonly event?: "policy.violation" | "workspace.admission.denied";
+} {
+  checkArgument("denied", denied, "object");
+  const { code, reason } = denied;
+  if (code === "NOT_FOUND") return { error: notFound("workspace") };
+  if (code === "POLICY_VIOLATION") return { error: deniedByPolicy(reason), event: "policy.violation" };
+  const error = refusal(code, reason);
+  return code === "NOT_ADMITTED" ? { error, event: "workspace.admission.denied" } : { error };
 }
 
 /** How an identity comes in: SECRET and CRK-protected workspaces need an admission, SECRET with a group membership as well. */

@@ -1,4 +1,4 @@
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, type JsonObject } from "@seneschal/kernel";
 import { refusal } from "./codes.ts";
 import { type Timestamp, timestamp } from "./time.ts";
 import { nextStatus, type TransitionTable, to, wrongState } from "./transition.ts";
@@ -79,4 +79,62 @@ export function stepBackup(backup: Backup, input: BackupInput, now: number): Bac
 export function requireRestorable(backupOrg: string, callerOrg: string, instanceIsClean: boolean): void {
   if (backupOrg === callerOrg || instanceIsClean) return;
   throw refusal("RESTORE_FORBIDDEN", "a backup is restored by its own organisation, or into an instance without any");
+}
+
+/**
+ * What a restore does to a document that is there: `replace` puts the saved one in its place unless what it stands for ended since; `keep` leaves it, as
+ * what counts, remembers or is a key of an epoch; the others know their noun.
+ */
+export const restoreRules = ["replace", "keep", "organization", "workspace", "participation", "policy"] as const;
+export type RestoreRule = (typeof restoreRules)[number];
+
+/**
+ * What stands in place of a document after a restore into `org`; `undefined`: what is there stays. Time goes on: what was revoked, disabled or removed since
+ * stays so, keys and versions do not go back, and none is lost that either side has.
+ *
+ * @example
+ * ```ts
+ * import { restoreDocument } from "@seneschal/core/keys";
+ * const revoked = restoreDocument("replace", { status: "active" }, { status: "revoked" }, "acme");
+ * console.log(revoked, restoreDocument("policy", { version: 3 }, { version: 7 }, "acme")); // undefined { version: 8 }
+ * ```
+ */
+export function restoreDocument(rule: RestoreRule, saved: JsonObject, current: JsonObject, org: string): JsonObject | undefined {
+  checkArgument("rule", rule, "string");
+  checkArgument("saved", saved, "object");
+  checkArgument("current", current, "object");
+  checkArgument("org", org, "string");
+  switch (rule) {
+    case "replace": {
+      const over = current["status"] === "revoked" || current["enrollment_status"] === "disabled" || current["active"] === false;
+      return over ? undefined : saved;
+    }
+    case "keep":
+      return undefined;
+    case "organization": {
+      // One that was configured and has no root key yet takes the one of the backup.
+      if (current["crk_id"] !== null) return undefined;
+      const { crk_id: _none, ...rest } = current;
+      return { ...saved, ...rest };
+    }
+    case "workspace": {
+      // Of one's own; its key version does not go back, and signatures for an earlier revision stay worthless.
+      if (saved["org_id"] !== org) return undefined;
+      const newer = Number(current["dek_version"]) > Number(saved["dek_version"]);
+      return {
+        ...saved,
+        ...(newer ? { dek_version: current["dek_version"], dek_created_at: current["dek_created_at"] } : {}),
+        revision: Math.max(Number(current["revision"]), Number(saved["revision"])) + 1,
+      } as JsonObject;
+    }
+    case "participation":
+      return saved["org_id"] === org
+        ? { ...saved, deks: { ...(saved["deks"] as JsonObject), ...(current["deks"] as JsonObject) } }
+        : undefined;
+    case "policy":
+      // Compiled policies are known by id and version: a text never comes back under a number that stood for another.
+      return { ...saved, version: Math.max(Number(saved["version"]), Number(current["version"])) + 1 };
+    default:
+      return rule satisfies never;
+  }
 }

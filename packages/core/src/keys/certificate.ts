@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import { refusal } from "./codes.ts";
+import { invalidField, refusal } from "./codes.ts";
 
 /**
  * Whether a certificate is renewed now: when a third of its life, at most 30 days, is left of it; also when it has ended, since nobody else renews it. All in
@@ -40,8 +40,8 @@ export interface NamesOfInstance {
 }
 
 /**
- * Whether an organisation may have a certificate under a name. The names of the instance and of the machine are never given; a
- * server's name was given by the operator, a client's may be any other. Throws `FORBIDDEN`.
+ * Whether an organisation may have a certificate under a name. The names of the instance and of the machine are never given, nor those that mean something to the
+ * gateway itself; a server's name was given by the operator, a client's may be any other. Throws `FORBIDDEN`, `VALIDATION_ERROR`.
  */
 export function requireCertifiableName(
   input: NamesOfInstance,
@@ -52,6 +52,8 @@ export function requireCertifiableName(
   const { own, given } = input;
   const name = asked.name.toLowerCase().replace(/\.$/, "");
   const { field, org } = asked;
+  if (name.endsWith(".internal.local") || name === "internal.local") throw invalidField(field, "is reserved for services");
+  if (name.startsWith("federation.")) throw invalidField(field, "is reserved for federation");
   if (isOfThisMachine(name) || own.some((other) => overlap(name, other.toLowerCase()))) {
     throw refusal("FORBIDDEN", `${name} is a name of this instance: certificates for it are not issued to organisations`, {
       field,

@@ -1,6 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "./codes.ts";
 import { lifetimes } from "./lifetimes.ts";
+import { areTwoPeople, type Person } from "./person.ts";
 import { isPast, type Timestamp, timestamp } from "./time.ts";
 import { nextStatus, type Step, type TransitionTable, to, wrongState } from "./transition.ts";
 
@@ -125,6 +126,16 @@ export function requireNoneOpen(requests: readonly EmergencyAccess[], now: numbe
     if (status !== "pending" && status !== "approved") continue;
     throw refusal("CONFLICT", "the requester has an open request", { id: access.id, status });
   }
+}
+
+/** Approvals are counted by people: one person's certificate and token are one voice. `approvers`: those whose approvals count. Throws `CONFLICT`. */
+export function requireNewVoice(caller: Person, approvers: readonly Person[]): void {
+  checkArgument("caller", caller, "object");
+  checkArgument("approvers", approvers, "array");
+  if (approvers.every((approver) => areTwoPeople(caller, approver))) return;
+  throw refusal("CONFLICT", "this person has approved already, or cannot be told from one who has", {
+    reason: "approve with a certificate, or with a token whose subject is a registered user or that names an e-mail address",
+  });
 }
 
 /**

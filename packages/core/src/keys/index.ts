@@ -1,4 +1,4 @@
-export { type AccessDecision, type AccessFacts, accessBasis, decideAccess, type PolicyVerdict } from "./access.ts";
+export { type AccessDecision, type AccessFacts, accessBasis, accessRefusal, decideAccess } from "./access.ts";
 export {
   type Asking,
   ask,
@@ -38,7 +38,10 @@ export {
   type BackupStatus,
   backupStatuses,
   backupTable,
+  type RestoreRule,
   requireRestorable,
+  restoreDocument,
+  restoreRules,
   startBackup,
   stepBackup,
 } from "./backup.ts";
@@ -136,6 +139,19 @@ export {
   stepDispatch,
 } from "./dispatch.ts";
 export {
+  countPush,
+  type EdgeHealth,
+  type EdgeNode,
+  type EdgeStatus,
+  type EdgeSync,
+  edgeStatuses,
+  judgeEdge,
+  neverSynced,
+  noteProbe,
+  registerEdge,
+  type VaultSays,
+} from "./edge.ts";
+export {
   type EmergencyAccess,
   type EmergencyEffect,
   type EmergencyInput,
@@ -145,6 +161,7 @@ export {
   emergencyStatuses,
   emergencyTable,
   requestEmergency,
+  requireNewVoice,
   requireNoneOpen,
   stepEmergency,
 } from "./emergency.ts";
@@ -224,9 +241,22 @@ export {
   retryDelay,
   stepMessage,
 } from "./message.ts";
-export { freshMfa, type Mfa, mfaFailureLimit, verifyMfa } from "./mfa.ts";
+export { type Factor, freshMfa, judgeFactor, type Mfa, mfaFailureLimit, verifyMfa } from "./mfa.ts";
 export { isOrganizationId, type Organization } from "./organization.ts";
+export { opens, type Permission } from "./permission.ts";
 export { areTwoPeople, findSamePerson, isSamePerson, type Person } from "./person.ts";
+export {
+  combineVerdicts,
+  createPolicy,
+  deniedByPolicy,
+  type Policy,
+  type PolicyVerdict,
+  policyRefusal,
+  policyVerdict,
+  requireOwnPackage,
+  requirePolicyRoom,
+  revisePolicy,
+} from "./policy.ts";
 export {
   initiateRecovery,
   type Recovery,
@@ -296,6 +326,15 @@ export {
   UNSEAL_ATTEMPT_MS,
   type UnsealAttempt,
 } from "./seal.ts";
+export {
+  acceptsServiceAccount,
+  retireCredentials,
+  rotateCredentials,
+  type ServiceAuthMethod,
+  type ServiceCredential,
+  type ServiceIdentity,
+  serviceAuthMethods,
+} from "./service.ts";
 export {
   type Confirmation,
   confirmShare,

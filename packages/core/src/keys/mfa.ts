@@ -49,3 +49,28 @@ export function verifyMfa(
     accepted: false,
   };
 }
+
+/** A factor with what recovers it: the hashes of the codes that are left. */
+export interface Factor extends Mfa {
+  readonly recovery_hashes: readonly string[];
+}
+
+/**
+ * Judges a code of either kind: `hash` is that of the code as a recovery code, `step` the time step that it fits. A recovery code is good once, for a factor
+ * that is on, and does not move the steps; `turnedOn`: this is the first code, so that the factor gets its recovery codes now. Throws as {@link verifyMfa}.
+ */
+export function judgeFactor<F extends Factor>(
+  factor: F,
+  code: { readonly hash: string; readonly step: number | undefined },
+  now: number,
+): { readonly factor: F; readonly accepted: boolean; readonly turnedOn: boolean } {
+  checkArgument("factor", factor, "object");
+  checkArgument("code", code, "object");
+  checkArgument("now", now, "number");
+  const recovers = factor.verified && factor.recovery_hashes.includes(code.hash);
+  const { mfa, accepted } = verifyMfa(factor, recovers ? factor.last_step + 1 : code.step, now);
+  const judged = { ...factor, ...mfa, recovery_hashes: factor.recovery_hashes };
+  if (!recovers) return { factor: judged, accepted, turnedOn: accepted && !factor.verified };
+  const recovery_hashes = factor.recovery_hashes.filter((known) => known !== code.hash);
+  return { factor: { ...judged, last_step: factor.last_step, recovery_hashes }, accepted, turnedOn: false };
+}

@@ -1,12 +1,25 @@
 import { connectVault, type VaultAnswer, type VaultConnection } from "@seneschal/adapters/vault";
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, refusal, requireAddress, timestamp } from "@seneschal/core/keys";
+import {
+  countPush,
+  type EdgeHealth,
+  type EdgeNode,
+  invalidField,
+  judgeEdge,
+  neverSynced,
+  noteProbe,
+  type Policy,
+  refusal,
+  registerEdge,
+  requireAddress,
+  timestamp,
+} from "@seneschal/core/keys";
 import { parseCertificates } from "@seneschal/crypto/x509";
 import { isCoded } from "@seneschal/kernel";
 import { type Call, every, findOwn, kekName, listed, type Reader, utf8 } from "../ground/index.ts";
-import { findWorkspace, type Policy, policies } from "../workspaces/index.ts";
-import { type EdgeNode, type EdgeStatus, edgeSyncs, edges, neverSynced } from "./collections.ts";
+import { findWorkspace, policies } from "../workspaces/index.ts";
+import { edgeSyncs, edges } from "./collections.ts";
 import type { PartnerServices } from "./services.ts";
 
 const aad = (org: string, id: string): Uint8Array => utf8(`seneschal/edge-token/v1\0${org}\0${id}`);
@@ -23,10 +36,13 @@ function requireEdgeTarget({ targets, config }: PartnerServices, address: string
   requireAddress(url, { field: "vault_address", protocols, path: false, guarded: targets.edges.refusal(url) });
 }
 
+/** What a connection to an edge node needs to know of it. */
+type EdgeTarget = Pick<EdgeNode, "id" | "org_id" | "vault_address" | "vault_ca_cert" | "sealed_token">;
+
 /** Lends a connection to an edge node's vault for one piece of work. Throws `EDGE_UNREACHABLE` when its address is not allowed any more. */
 async function withEdge<R>(
   services: PartnerServices,
-  edge: EdgeNode,
+  edge: EdgeTarget,
   work: (connection: VaultConnection) => Promise<R>,
   /** Milliseconds for all of it; a single request has the probe's time. */
   limit: number = services.config.edges.probe_timeout,
@@ -61,72 +77,24 @@ function deadline<R>(work: Promise<R>, ms: number): Promise<R> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** How an edge node's vault was found. */
-interface EdgeHealth {
-  readonly healthy: boolean;
-  readonly status: EdgeStatus;
-  readonly last_checked: string;
-  readonly vault_sealed: boolean;
-  readonly ha_enabled: boolean;
-  readonly ha_mode: string;
-  readonly cluster_nodes: number;
-  readonly version: string;
-  readonly latency_ms: number;
-  readonly error_message: string;
-}
-
 /** Sealed, standby and uninitialised servers answer 200 like the others: what they are stands in the body. */
 const HEALTH = "sys/health?standbyok=true&perfstandbyok=true&sealedcode=200&uninitcode=200";
 
 /** Asks an edge node's vault how it is. Its failures are part of the answer. */
-async function probeEdge(services: PartnerServices, edge: EdgeNode, now: number): Promise<EdgeHealth> {
+async function probeEdge(services: PartnerServices, edge: EdgeTarget, now: number): Promise<EdgeHealth> {
   const started = process.hrtime.bigint();
   const latency = (): number => Math.round(Number(process.hrtime.bigint() - started) / 1e6);
-  const base = {
-    last_checked: timestamp(now),
-    ha_enabled: false,
-    ha_mode: "",
-    cluster_nodes: 0,
-    version: "",
-    vault_sealed: false,
-  };
   try {
     return await withEdge(services, edge, async (connection) => {
-      const answer = objectOf(await connection.call("GET", HEALTH));
-      if (typeof answer?.["sealed"] !== "boolean") {
-        const error_message = "what answers is no vault";
-        return { ...base, healthy: false, status: "unhealthy", latency_ms: latency(), error_message };
-      }
+      const health = objectOf(await connection.call("GET", HEALTH));
       const latency_ms = latency();
-      const sealed = answer["sealed"];
-      const initialized = answer["initialized"] === true;
-      const leader = sealed ? undefined : objectOf(await connection.call("GET", "sys/leader"));
-      const ha_enabled = leader?.["ha_enabled"] === true;
-      const members = ha_enabled ? objectOf(await connection.call("GET", "sys/ha-status")) : undefined;
-      const nodes = members?.["nodes"] ?? (members?.["data"] as { readonly nodes?: unknown } | undefined)?.nodes;
-      const healthy = !sealed && initialized;
-      return {
-        ...base,
-        healthy,
-        status: sealed ? "sealed" : healthy ? "healthy" : "unhealthy",
-        vault_sealed: sealed,
-        ha_enabled,
-        ha_mode: ha_enabled ? (answer["standby"] === true ? "standby" : "active") : "",
-        cluster_nodes: Array.isArray(nodes) ? nodes.length : 1,
-        version: typeof answer["version"] === "string" ? answer["version"] : "",
-        latency_ms,
-        error_message: healthy ? "" : sealed ? "the vault is sealed" : "the vault is not initialized",
-      };
+      const leader = health?.["sealed"] === false ? objectOf(await connection.call("GET", "sys/leader")) : undefined;
+      const members = leader?.["ha_enabled"] === true ? objectOf(await connection.call("GET", "sys/ha-status")) : undefined;
+      return judgeEdge({ health, leader, members }, latency_ms, now);
     });
   } catch (error) {
     if (!isCoded(error)) throw error;
-    return {
-      ...base,
-      healthy: false,
-      status: "disconnected",
-      latency_ms: latency(),
-      error_message: "the edge node does not answer",
-    };
+    return judgeEdge(undefined, latency(), now);
   }
 }
 
@@ -179,17 +147,11 @@ async function pushToEdge(
     throw error;
   });
   await services.transact(call, async (unit) => {
-    const at = timestamp(call.now);
-    const before = (await unit.get(edgeSyncs, edge.id)) ?? neverSynced;
+    const before = await unit.get(edgeSyncs, edge.id);
     const current = await unit.get(edges, edge.id);
     if (current !== undefined) {
-      const counted = { ...before, [`${kind}_synced`]: before[`${kind}_synced`] + written };
-      const next =
-        failure === undefined
-          ? { ...counted, last_synced_at: at }
-          : { ...counted, error_count: before.error_count + 1, last_error: failure };
-      unit.put(edgeSyncs, edge.id, next);
-      if (failure === undefined) unit.put(edges, edge.id, { ...current, last_heartbeat: at });
+      unit.put(edgeSyncs, edge.id, countPush(before, { kind, written, failure }, call.now));
+      if (failure === undefined) unit.put(edges, edge.id, { ...current, last_heartbeat: timestamp(call.now) });
     }
     unit.record({
       type: kind === "policies" ? "edge.sync.policies" : "edge.sync.keys",
@@ -221,15 +183,6 @@ async function whilePushing<R>(id: string, work: () => Promise<R>): Promise<R> {
   }
 }
 
-async function noteProbe(services: PartnerServices, call: Call, id: string, { status, last_checked }: EdgeHealth): Promise<void> {
-  await services.transact(call, async (unit) => {
-    const edge = await unit.get(edges, id);
-    if (edge === undefined) return;
-    const answered = status === "disconnected" ? {} : { last_heartbeat: last_checked };
-    unit.put(edges, id, { ...edge, ...answered, status, updated_at: last_checked });
-  });
-}
-
 export const edgeHandlers: Handlers<Routes, PartnerServices> = {
   async registerEdge(services, { principal, body, now, requestId }) {
     const { vault_token, vault_ca_cert = "", ...facts } = body;
@@ -237,24 +190,14 @@ export const edgeHandlers: Handlers<Routes, PartnerServices> = {
     if (vault_ca_cert !== "") requireCa(vault_ca_cert);
     await services.organizationKeys.ensureKek(principal.org);
     const id = services.newId(now);
-    const at = timestamp(now);
-    const edge: EdgeNode = {
+    const given = {
       id,
       org_id: principal.org,
       ...facts,
       vault_ca_cert: vault_ca_cert === "" ? null : vault_ca_cert,
       sealed_token: await sealToken(services, principal.org, id, vault_token),
-      status: "disconnected",
-      last_heartbeat: null,
-      created_at: at,
-      updated_at: at,
     };
-    const health = await probeEdge(services, edge, now);
-    const found: EdgeNode = {
-      ...edge,
-      status: health.status === "healthy" ? "connected" : health.status,
-      last_heartbeat: health.status === "disconnected" ? null : at,
-    };
+    const found = registerEdge(given, await probeEdge(services, given, now), now);
     await services.transact({ principal, now, requestId }, async (unit) => {
       unit.insert(edges, id, found);
       unit.record({ type: "edge.register", metadata: { edge_id: id, name: found.name, status: found.status } });
@@ -281,7 +224,10 @@ export const edgeHandlers: Handlers<Routes, PartnerServices> = {
   async edgeHealth(services, { principal, params, now, requestId }) {
     const edge = await findEdge(services.read, params.id, principal.org);
     const health = await probeEdge(services, edge, now);
-    await noteProbe(services, { principal, now, requestId }, edge.id, health);
+    await services.transact({ principal, now, requestId }, async (unit) => {
+      const current = await unit.get(edges, edge.id);
+      if (current !== undefined) unit.put(edges, edge.id, noteProbe(current, health));
+    });
     return health;
   },
 

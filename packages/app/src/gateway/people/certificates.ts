@@ -171,13 +171,6 @@ export function canonicalSerial(serial: string): string | undefined {
   }
 }
 
-/** Names that mean something to the gateway itself are not for sale. */
-function requireOrdinaryName(field: string, name: string): void {
-  const lower = name.toLowerCase().replace(/\.$/, "");
-  if (lower.endsWith(".internal.local") || lower === "internal.local") throw invalidField(field, "is reserved for services");
-  if (lower.startsWith("federation.")) throw invalidField(field, "is reserved for federation");
-}
-
 /** A host of `alt_names`, or the common name of a server. */
 function host(field: string, value: string): SubjectAltName {
   const name = hostName(value);
@@ -193,7 +186,6 @@ export const certificateHandlers: Handlers<Routes, PeopleServices> = {
     const names = [body.common_name, ...altNames.map(({ value }) => value)];
     for (const [index, text] of names.entries()) {
       const field = index === 0 ? "common_name" : `alt_names.${index - 1}`;
-      requireOrdinaryName(field, text);
       const name = hostName(text)?.value ?? text;
       requireCertifiableName(services.namesOfInstance, { org: principal.org, usage, name, field });
     }

@@ -1,12 +1,12 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
-  areTwoPeople,
   emergencyStatus,
   notFound,
   type Person,
   refusal,
   requestEmergency,
+  requireNewVoice,
   requireNoneOpen,
   stepEmergency,
   timestamp,
@@ -264,15 +264,9 @@ async function requireDecider(unit: GatewayUnit, access: StoredEmergency): Promi
   return caller;
 }
 
-/** Approvals are counted by people: one person's certificate and token are one voice. */
-async function requireNewVoice(unit: GatewayUnit, access: StoredEmergency, caller: Person): Promise<void> {
-  for (const approver of access.approvers) {
-    if (!access.approved_by.includes(approver.id)) continue;
-    if (areTwoPeople(caller, await personOf(unit, access.org_id, approver))) continue;
-    throw refusal("CONFLICT", "this person has approved already, or cannot be told from one who has", {
-      reason: "approve with a certificate, or with a token whose subject is a registered user or that names an e-mail address",
-    });
-  }
+/** Those whose approvals count, as they are known now. */
+function approversOf(unit: GatewayUnit, { org_id, approvers, approved_by }: StoredEmergency): Promise<readonly Person[]> {
+  return Promise.all(approvers.filter(({ id }) => approved_by.includes(id)).map((approver) => personOf(unit, org_id, approver)));
 }
 
 /** One person's decision. */
@@ -281,7 +275,7 @@ async function decide(services: PeopleServices, call: Call, id: string, kind: "a
     const access = await find(unit, id, call.principal);
     const caller = await requireDecider(unit, access);
     const { state } = stepEmergency(access, { kind, by: caller.id }, call.now, services.config.lifetimes.emergency_token);
-    if (kind === "approve") await requireNewVoice(unit, access, caller);
+    if (kind === "approve") requireNewVoice(caller, await approversOf(unit, access));
     const approvers = kind === "approve" ? [...access.approvers, caller] : access.approvers;
     unit.put(emergencies, id, { ...access, ...state, approvers });
     unit.record({

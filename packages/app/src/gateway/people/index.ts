@@ -54,7 +54,7 @@ export {
   openOrchestrator,
   principalOfSecret,
   principalOfServiceAccount,
-  retireCredentials,
+  saveService,
   serviceTokenPrefix,
 } from "./service-identities.ts";
 export type { IdentityAdmissions, PeopleServices } from "./services.ts";

@@ -1,4 +1,4 @@
-import { freshMfa, refusal, verifyMfa } from "@seneschal/core/keys";
+import { freshMfa, judgeFactor, refusal } from "@seneschal/core/keys";
 import { totpUri, verifyTotp } from "@seneschal/crypto";
 import { type GatewayUnit, utf8 } from "../ground/index.ts";
 import { mfaFactors, type StoredMfa } from "./collections.ts";
@@ -54,27 +54,14 @@ export async function checkMfa(services: PeopleServices, unit: GatewayUnit, admi
   const factor = await unit.get(mfaFactors, adminId);
   if (factor === undefined) throw refusal("STATE_CONFLICT", "there is no second factor to verify: enable it first");
   const { now } = unit.call;
-  const wasOn = factor.verified;
-
-  const recovery = hash(services, code);
-  const byRecovery = wasOn && factor.recovery_hashes.includes(recovery);
-  const step = byRecovery ? factor.last_step + 1 : await matchedStep(services, factor, code, now);
-  const { mfa, accepted } = verifyMfa(factor, step, now);
-  const kept: StoredMfa = { ...factor, ...mfa, last_step: byRecovery ? factor.last_step : mfa.last_step };
-  if (!accepted) {
-    unit.put(mfaFactors, adminId, kept);
-    return { accepted: false };
-  }
-  if (wasOn) {
-    unit.put(mfaFactors, adminId, {
-      ...kept,
-      recovery_hashes: factor.recovery_hashes.filter((known) => !byRecovery || known !== recovery),
-    });
-    return { accepted: true };
-  }
-  const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCode(services));
-  unit.put(mfaFactors, adminId, { ...kept, recovery_hashes: codes.map((fresh) => hash(services, fresh)) });
-  return { accepted: true, turnedOn: codes };
+  const step = await matchedStep(services, factor, code, now);
+  const judged = judgeFactor(factor, { hash: hash(services, code), step }, now);
+  const codes = judged.turnedOn ? Array.from({ length: RECOVERY_CODES }, () => recoveryCode(services)) : undefined;
+  unit.put(mfaFactors, adminId, {
+    ...judged.factor,
+    ...(codes && { recovery_hashes: codes.map((fresh) => hash(services, fresh)) }),
+  });
+  return judged.accepted ? { accepted: true, ...(codes && { turnedOn: codes }) } : { accepted: false };
 }
 
 async function matchedStep(services: PeopleServices, factor: StoredMfa, code: string, now: number): Promise<number | undefined> {

@@ -1,9 +1,9 @@
 import type { Handlers, Principal, Route } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
+import { invalidField, notFound, opens, type Permission, refusal, timestamp } from "@seneschal/core/keys";
 import { questionOf } from "../../platform/authz/authorisation.ts";
 import { type Call, findOwn, type Reader } from "../ground/index.ts";
-import { assignmentId, type Permission, permissionsOf, type Role, roleAssignments, roles } from "./collections.ts";
+import { assignmentId, permissionsOf, type Role, roleAssignments, roles } from "./collections.ts";
 import { personCalling, personNamed, requireAnother, requireIdentity } from "./identities.ts";
 import type { PeopleServices } from "./services.ts";
 
@@ -22,16 +22,15 @@ const findRole = (read: Reader, id: string, org: string) => findOwn(read, roles,
 
 const guarded: readonly Route[] = Object.values(gatewayContract);
 /** One route of every action. */
-const routes = [...new Map(guarded.map((route) => [route.action, route])).values()].filter(({ action }) => action !== undefined);
+const routes = [...new Map(guarded.map((route) => [route.action, route]))].flatMap(([action, route]) =>
+  action === undefined ? [] : [{ action, route }],
+);
 
 /** A permission names at least one action of the interface: a role with a mistyped one would promise what it does not give. */
 function requireKnown(permissions: readonly Permission[]): void {
-  for (const [i, { resource, action }] of permissions.entries()) {
-    const known = routes.some((route) => {
-      const [its, verb] = route.action?.split(":") ?? [];
-      return ["*", its].includes(resource) && ["*", verb].includes(action);
-    });
-    if (!known) throw invalidField(`permissions[${i}]`, "names no action of the interface: see x-action of its operations");
+  for (const [i, permission] of permissions.entries()) {
+    if (!routes.some(({ action }) => opens([permission], action)))
+      throw invalidField(`permissions[${i}]`, "names no action of the interface: see x-action of its operations");
   }
 }
 
@@ -43,10 +42,8 @@ async function requireNotAboveOwn(
 ): Promise<void> {
   const own = await permissionsOf(read, principal.org, principal.id);
   const holder: Principal = { ...principal, type: "service", roles: [], scopes: [] };
-  for (const route of routes) {
-    const action = route.action ?? "";
-    const [resource, verb] = action.split(":");
-    if (!permissions.some((p) => ["*", resource].includes(p.resource) && ["*", verb].includes(p.action))) continue;
+  for (const { action, route } of routes) {
+    if (!opens(permissions, action)) continue;
     const given = await authorisation.decide(questionOf({ route, principal: holder }, { permissions }), now);
     if (!given.allowed) continue;
     const had = await authorisation.decide(questionOf({ route, principal }, { permissions: own }), now);

@@ -3,10 +3,20 @@ import { readText } from "@seneschal/adapters/files";
 import { claimedIssuer, type ServiceAccountVerifier, serviceAccountVerifier, staticKeys } from "@seneschal/adapters/jwt";
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, isPast, isUuid, timestamp } from "@seneschal/core/keys";
+import {
+  acceptsServiceAccount,
+  invalidField,
+  isPast,
+  isUuid,
+  type retireCredentials,
+  rotateCredentials,
+  type ServiceCredential,
+  type ServiceIdentity,
+  timestamp,
+} from "@seneschal/core/keys";
 import { findOwn, type GatewayConfig, type GatewayUnit, listed, type Reader, utf8 } from "../ground/index.ts";
 import { revokeCertificate, revokeCertificatesOf } from "./certificates.ts";
-import { type ServiceCredential, type StoredService, serviceIdentities } from "./collections.ts";
+import { serviceIdentities } from "./collections.ts";
 import { forgetIdentity, invalidToken } from "./identities.ts";
 import type { PeopleServices } from "./services.ts";
 
@@ -37,7 +47,7 @@ interface ShownCredentials {
 async function issueCredential(
   services: PeopleServices,
   unit: GatewayUnit,
-  service: Pick<StoredService, "id" | "org_id" | "name" | "auth_method">,
+  service: Pick<ServiceIdentity, "id" | "org_id" | "name" | "auth_method">,
 ): Promise<{ readonly kept: ServiceCredential; readonly shown: ShownCredentials }> {
   switch (service.auth_method) {
     case "role_credential": {
@@ -78,17 +88,13 @@ async function issueCredential(
   }
 }
 
-/** Drops the credentials that are over by now; their certificates are revoked. */
-export async function retireCredentials(unit: GatewayUnit, service: StoredService): Promise<StoredService> {
-  const { now } = unit.call;
-  const over = ({ valid_until }: ServiceCredential): boolean => isPast(valid_until, now);
-  for (const credential of service.credentials.filter(over)) {
-    if (credential.kind === "certificate") await revokeCertificate(unit, credential.serial_number);
-  }
-  return { ...service, credentials: service.credentials.filter((credential) => !over(credential)) };
+/** Writes a service whose credentials changed; the certificates that went with them are revoked. */
+export async function saveService(unit: GatewayUnit, { service, revoked }: ReturnType<typeof retireCredentials>): Promise<void> {
+  for (const serial of revoked) await revokeCertificate(unit, serial);
+  unit.put(serviceIdentities, service.id, service);
 }
 
-function principal(service: StoredService, method: string): Principal {
+function principal(service: ServiceIdentity, method: string): Principal {
   return { id: service.id, type: "service", org: service.org_id, roles: [], scopes: [], method };
 }
 
@@ -114,14 +120,7 @@ export async function principalOfServiceAccount(
   const org = Object.hasOwn(namespaces, account.namespace) ? namespaces[account.namespace] : undefined;
   const [service] =
     org === undefined ? [] : await services.read.list(serviceIdentities, "by_name", [org, account.name], { limit: 1 });
-  // Issue times are whole seconds.
-  const fits = service?.credentials.some(
-    (known) =>
-      known.kind === "service_account" &&
-      !isPast(known.valid_until, now) &&
-      account.issuedAt >= Math.floor(Date.parse(known.issued_from) / 1000) * 1000,
-  );
-  if (service?.active !== true || fits !== true) throw invalidToken("service account");
+  if (service === undefined || !acceptsServiceAccount(service, account.issuedAt, now)) throw invalidToken("service account");
   return principal(service, "jwt");
 }
 
@@ -145,7 +144,7 @@ export const serviceHandlers: Handlers<Routes, PeopleServices> = {
       const at = timestamp(now);
       const facts = { id: services.newId(now), org_id: principal.org, ...body };
       const { kept, shown } = await issueCredential(services, unit, facts);
-      const service: StoredService = {
+      const service: ServiceIdentity = {
         ...facts,
         active: true,
         last_auth_at: null,
@@ -175,16 +174,11 @@ export const serviceHandlers: Handlers<Routes, PeopleServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const service = await findService(unit, params.id, principal.org);
       const { kept, shown } = await issueCredential(services, unit, service);
-      const until = timestamp(now + services.config.services.overlap);
-      const previous = service.credentials.map((old) => ({ ...old, valid_until: old.valid_until ?? until }));
-      const rotated = await retireCredentials(unit, {
-        ...service,
-        credentials: [kept, ...previous],
-        updated_at: timestamp(now),
-      });
-      unit.put(serviceIdentities, service.id, rotated);
-      unit.record({ type: "service.rotate", metadata: { service_id: service.id, previous_valid_until: until } });
-      return { ...rotated, credentials: { ...shown, previous_valid_until: until } };
+      const rotated = rotateCredentials(service, kept, services.config.services.overlap, now);
+      await saveService(unit, rotated);
+      const { previous_valid_until } = rotated;
+      unit.record({ type: "service.rotate", metadata: { service_id: service.id, previous_valid_until } });
+      return { ...rotated.service, credentials: { ...shown, previous_valid_until } };
     });
   },
 };

@@ -6,6 +6,7 @@ import {
   byMembership,
   notFound,
   type PolicyVerdict,
+  policyRefusal,
   refusal,
   requireWorkspace,
   revokeAdmission,
@@ -73,10 +74,8 @@ function ask(services: WorkspaceServices, unit: GatewayUnit, workspace: Workspac
 }
 
 function obey(verdicts: readonly PolicyVerdict[]): void {
-  const denial = verdicts.find((verdict) => !verdict.allowed);
-  if (denial !== undefined) {
-    throw refusal("POLICY_VIOLATION", `denied by policy: ${denial.reason}`, { deny_reason: denial.reason });
-  }
+  const error = policyRefusal(verdicts);
+  if (error !== undefined) throw error;
 }
 
 type Routes = Pick<GatewayContract, "grantAdmission" | "listAdmissions" | "getAdmission" | "revokeAdmission">;

@@ -1,4 +1,4 @@
-import type { Admission, Invitation, JoinRequest, Workspace } from "@seneschal/core/keys";
+import type { Admission, Invitation, JoinRequest, Policy, Workspace } from "@seneschal/core/keys";
 import { keyText } from "../../platform/index.ts";
 import { collection, type Reader } from "../ground/index.ts";
 
@@ -27,19 +27,6 @@ export async function activeAdmission(
 ): Promise<Admission | undefined> {
   const [admission] = await read.list(admissions, "active", [workspace, org, identity], { limit: 1 });
   return admission;
-}
-
-/** Rego source of an organisation, for one workspace or (`workspace_id` null) for all of its own. */
-export interface Policy {
-  readonly id: string;
-  readonly org_id: string;
-  readonly workspace_id: string | null;
-  readonly name: string;
-  readonly rego: string;
-  readonly version: number;
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
 }
 
 export const policies = collection<Policy>("policies", {

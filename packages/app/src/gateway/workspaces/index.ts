@@ -4,7 +4,6 @@ export {
   invitations,
   joinRequests,
   type Participation,
-  type Policy,
   participationId,
   participations,
   policies,

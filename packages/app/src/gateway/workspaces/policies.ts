@@ -1,8 +1,18 @@
 import type { AuthoriseInput, Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { limits, type PolicyVerdict, refusal, timestamp } from "@seneschal/core/keys";
+import {
+  combineVerdicts,
+  createPolicy,
+  type Policy,
+  policyRefusal,
+  refusal,
+  requireOwnPackage,
+  requirePolicyRoom,
+  revisePolicy,
+  timestamp,
+} from "@seneschal/core/keys";
 import { claimOf, findOwn, type GatewayUnit, listed, pageOf, type Reader, recordRefusal } from "../ground/index.ts";
-import { type Policy, participationId, participations, policies, workspaces } from "./collections.ts";
+import { participationId, participations, policies, workspaces } from "./collections.ts";
 import { applicablePolicies } from "./policy-gate.ts";
 import type { WorkspaceServices } from "./services.ts";
 import { findOwnWorkspace, findVisibleWorkspace } from "./workspaces/access.ts";
@@ -20,30 +30,17 @@ export async function requireCompiles(
       errors: result.problems.map(({ code, message, row, col }) => ({ code, message, row, col })),
     });
   }
-  const [path = []] = result.policy.packages;
-  if (path[0] === "system" || (path[0] === "gateway" && path[1] === "authz")) {
-    throw refusal("POLICY_INVALID", `package ${path.join(".")} is reserved`, { field: "rego", errors: [] });
-  }
-  if (path[0] === "gateway" && path[1] === "workspace" && (path[2] !== workspace || path.length > 3)) {
-    throw refusal("POLICY_INVALID", `package ${path.join(".")} is not that of the policy's workspace`, {
-      field: "rego",
-      errors: [],
-    });
-  }
+  requireOwnPackage(result.policy.packages[0] ?? [], workspace);
 }
 
 /**
- * Throws `CONFLICT` when a workspace would have more policies, or more text in them, than travels to its participants' instances.
+ * Asks of the policies of a workspace what {@link requirePolicyRoom} does.
  * Policies of an organisation stay where they are: only their size is bounded, by the contract.
  */
 async function requireRoom(read: Reader, policy: Pick<Policy, "id" | "workspace_id" | "rego">): Promise<void> {
   if (policy.workspace_id === null) return;
   const others = (await read.list(policies, "by_workspace", [policy.workspace_id])).filter(({ id }) => id !== policy.id);
-  const bytes = [...others, policy].reduce((sum, { rego }) => sum + Buffer.byteLength(JSON.stringify(rego)), 0);
-  if (others.length >= limits.policies.count || bytes > limits.policies.bytes) {
-    const { count, bytes: most } = limits.policies;
-    throw refusal("CONFLICT", `a workspace has at most ${count} policies of ${most} bytes together`, { count, bytes: most });
-  }
+  requirePolicyRoom([...others, policy].map(({ rego }) => Buffer.byteLength(JSON.stringify(rego))));
 }
 
 type Routes = Pick<
@@ -62,18 +59,9 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       if (body.workspace !== undefined) await findOwnWorkspace(unit, body.workspace, principal.org);
       await services.signatures.require(unit, claimOf("policy.create", "", body, request));
-      const at = timestamp(now);
-      const policy: Policy = {
-        id: services.newId(now),
-        org_id: principal.org,
-        workspace_id: body.workspace ?? null,
-        name: body.name,
-        rego: body.rego,
-        version: 1,
-        created_by: principal.id,
-        created_at: at,
-        updated_at: at,
-      };
+      const { name, rego, workspace: workspace_id = null } = body;
+      const of = { id: services.newId(now), org_id: principal.org, created_by: principal.id };
+      const policy = createPolicy({ ...of, workspace_id, name, rego }, now);
       await requireRoom(unit, policy);
       unit.insert(policies, policy.id, policy);
       unit.record({
@@ -96,7 +84,7 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
     return services.transact({ principal, now, requestId }, async (unit) => {
       const policy = await findPolicy(unit, params.id, principal.org);
       await services.signatures.require(unit, claimOf("policy.update", policy.id, body, request));
-      const next: Policy = { ...policy, rego: body.rego, version: policy.version + 1, updated_at: timestamp(now) };
+      const next = revisePolicy(policy, body.rego, now);
       await requireRoom(unit, next);
       unit.put(policies, next.id, next);
       unit.record({
@@ -136,7 +124,7 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
     const input = Object.assign({}, question, { workspace, org_id: principal.org, time: timestamp(now) });
     const verdicts = await Promise.all(all.map((policy) => gate.ask(policy, input, { now, owner: principal.org })));
     const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-    const { allowed, deny_reason } = combine(verdicts);
+    const { allowed, deny_reason } = combineVerdicts(verdicts);
     metrics.policyEvaluated(allowed ? "allowed" : "denied");
     return { allowed, deny_reason, eval_time_ms: Math.round(seconds * 1000) };
   },
@@ -156,13 +144,6 @@ export const policyHandlers: Handlers<Routes, WorkspaceServices> = {
 async function announcePolicy(services: WorkspaceServices, unit: GatewayUnit, { workspace_id }: Policy): Promise<void> {
   const workspace = workspace_id === null ? undefined : await unit.get(workspaces, workspace_id);
   if (workspace !== undefined) await services.replication.announce(services, unit, workspace);
-}
-
-/** All must allow. Without any policy nothing says yes. A denial always carries a reason. */
-function combine(verdicts: readonly PolicyVerdict[]): { readonly allowed: boolean; readonly deny_reason: string } {
-  if (verdicts.length === 0) return { allowed: false, deny_reason: "no policy applies" };
-  const denials = verdicts.filter(({ allowed }) => !allowed);
-  return { allowed: denials.length === 0, deny_reason: denials.map(({ reason }) => reason).join("; ") };
 }
 
 /**
@@ -200,10 +181,8 @@ export async function requireRouteAllowed(
   const call = { principal, now, requestId };
   const purpose = (await services.read.get(workspaces, id))?.purpose ?? "";
   const question = { call, actor: principal, operation, workspace: id, purpose, metadata: {} };
-  const denial = (await services.policies.verdicts(services.read, question)).find(({ allowed }) => !allowed);
-  if (denial === undefined) return;
-  const { reason } = denial;
-  const error = refusal("POLICY_VIOLATION", `denied by policy: ${reason}`, { deny_reason: reason });
+  const error = policyRefusal(await services.policies.verdicts(services.read, question));
+  if (error === undefined) return;
   await recordRefusal(services, call, route, error, id);
   throw error;
 }

@@ -1,10 +1,10 @@
 import type { Principal } from "@seneschal/contract";
-import { type PolicyVerdict, timestamp } from "@seneschal/core/keys";
-import type { Json, JsonObject } from "@seneschal/kernel";
+import { type Policy, type PolicyVerdict, policyVerdict, timestamp } from "@seneschal/core/keys";
+import type { JsonObject } from "@seneschal/kernel";
 import type { Clock, CompiledPolicy, PolicyAnswer, PolicyEngine } from "@seneschal/kernel/ports";
 import type { Heard } from "../../platform/index.ts";
 import type { Call, DecisionLog, Reader } from "../ground/index.ts";
-import { type Policy, policies } from "./collections.ts";
+import { policies } from "./collections.ts";
 
 /** What restricts an organisation's identities in a workspace: the workspace's policies and the organisation's own, newest first. */
 export async function applicablePolicies(read: Reader, org: string, workspace: string): Promise<readonly Policy[]> {
@@ -13,44 +13,6 @@ export async function applicablePolicies(read: Reader, org: string, workspace: s
     read.list(policies, "org_wide", [org]),
   ]);
   return [...bound, ...wide].toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
-}
-
-/**
- * What a policy's package document says. `allow` (or `allowed`) is a boolean or `{ allow, reason }`; a non-empty `deny` set
- * denies whatever `allow` says. The reason comes from `deny_reason`, `reason` or `deny`. What is undefined, of another
- * type or failed is a denial with its own text.
- */
-function verdict(policy: string, answer: PolicyAnswer): PolicyVerdict {
-  const denied = (reason: string): PolicyVerdict => ({ policy, allowed: false, reason });
-  if (answer.kind === "error") return denied("policy evaluation error");
-  if (answer.kind === "undefined") return denied("policy returned undefined");
-  if (!isObject(answer.value)) return denied("policy returned a non-boolean");
-  const document = answer.value;
-  const decision = document["allow"] ?? document["allowed"];
-  const texts = denyTexts(document["deny"]);
-  const spoken =
-    text(document["deny_reason"]) ??
-    text(document["reason"]) ??
-    (isObject(decision) ? text(decision["reason"]) : undefined) ??
-    (texts.length > 0 ? texts.join("; ") : undefined);
-  if (texts.length > 0) return denied(spoken ?? `denied by policy ${policy}`);
-  const allowed = isObject(decision) ? decision["allow"] : decision;
-  if (allowed === undefined) return denied(spoken ?? "policy returned undefined");
-  if (typeof allowed !== "boolean") return denied("policy returned a non-boolean");
-  return allowed ? { policy, allowed: true, reason: "" } : denied(spoken ?? `denied by policy ${policy}`);
-}
-
-function denyTexts(deny: Json | undefined): readonly string[] {
-  if (!Array.isArray(deny)) return [];
-  return deny.map((entry: Json) => (typeof entry === "string" ? entry : JSON.stringify(entry))).sort();
-}
-
-function text(value: Json | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whom policies are asked about: the caller, or who is let in by it. */
@@ -110,7 +72,7 @@ export function policyGate(engine: PolicyEngine, decisions: Pick<DecisionLog, "n
   };
 
   return {
-    ask: async (policy, input, { now, owner }) => verdict(policy.name, (await hear(policy, input, now, owner)).answer),
+    ask: async (policy, input, { now, owner }) => policyVerdict(policy.name, (await hear(policy, input, now, owner)).answer),
     async verdicts(read, { call, actor, operation, workspace, purpose, metadata }) {
       const { principal, now } = call;
       const applicable = await applicablePolicies(read, principal.org, workspace);
@@ -131,7 +93,7 @@ export function policyGate(engine: PolicyEngine, decisions: Pick<DecisionLog, "n
         call,
         asked.map(({ policy, heard }) => ({ heard, bundles: { [policy.id]: { revision: `${policy.version}` } } })),
       );
-      return asked.map(({ policy, heard }) => verdict(policy.name, heard.answer));
+      return asked.map(({ policy, heard }) => policyVerdict(policy.name, heard.answer));
     },
   };
 }

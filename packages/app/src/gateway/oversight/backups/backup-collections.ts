@@ -1,4 +1,4 @@
-import type { Message } from "@seneschal/core/keys";
+import type { Message, RestoreRule } from "@seneschal/core/keys";
 import type { JsonObject } from "@seneschal/kernel";
 import type { IndexValue } from "@seneschal/kernel/ports";
 import { auditArchives, auditTiles, auditTrees } from "../../../platform/audit-log/index.ts";
@@ -91,56 +91,15 @@ type Where =
       readonly ids: (parent: JsonObject, parentId: string) => readonly string[];
     };
 
-/** A document of a backup and what is in its place now; answers what is to stand there, `undefined` to leave it alone. */
-type Merge = (saved: JsonObject, current: JsonObject, org: string) => JsonObject | undefined;
-
 export interface BackupCollection {
   readonly collection: Collection<object>;
   readonly where: Where;
-  readonly merge: Merge;
+  /** What a restore does where a document is there. */
+  readonly rule: RestoreRule;
 }
 
-/** Time goes on: what was revoked, disabled or removed since stays so. */
-const replace: Merge = (saved, current) => {
-  const over = current["status"] === "revoked" || current["enrollment_status"] === "disabled" || current["active"] === false;
-  return over ? undefined : saved;
-};
-
-/** Root keys and working keys never go back to an earlier epoch, nor does what counts or remembers. */
-const keep: Merge = () => undefined;
-
-/** An organisation that was configured and has no root key yet takes the one of the backup. */
-const organization: Merge = (saved, current) => (current["crk_id"] === null ? { ...saved, ...withoutKey(current) } : undefined);
-
-function withoutKey({ crk_id: _none, ...rest }: JsonObject): JsonObject {
-  return rest;
-}
-
-/** A workspace of one's own goes back; its key version does not, and signatures for an earlier revision stay worthless. */
-const workspace: Merge = (saved, current, org) => {
-  if (saved["org_id"] !== org) return undefined;
-  const newer = Number(current["dek_version"]) > Number(saved["dek_version"]);
-  return {
-    ...saved,
-    ...(newer ? { dek_version: current["dek_version"], dek_created_at: current["dek_created_at"] } : {}),
-    revision: Math.max(Number(current["revision"]), Number(saved["revision"])) + 1,
-  } as JsonObject;
-};
-
-/** No key version is lost that either side has. */
-const participation: Merge = (saved, current, org) =>
-  saved["org_id"] === org
-    ? { ...saved, deks: { ...(saved["deks"] as JsonObject), ...(current["deks"] as JsonObject) } }
-    : undefined;
-
-/** Compiled policies are known by id and version: a text never comes back under a number that stood for another. */
-const policy: Merge = (saved, current) => ({
-  ...saved,
-  version: Math.max(Number(saved["version"]), Number(current["version"])) + 1,
-});
-
-function belongs<T extends object>(collection: Collection<T>, where: Where, merge: Merge = replace): BackupCollection {
-  return { collection: collection as Collection<object>, where, merge };
+function belongs<T extends object>(collection: Collection<T>, where: Where, rule: RestoreRule = "replace"): BackupCollection {
+  return { collection: collection as Collection<object>, where, rule };
 }
 
 const index = (name: string): Where => ({ kind: "index", index: name });
@@ -153,21 +112,21 @@ const below = (name: string, parent: { readonly name: string }): Where => ({ kin
 
 /** Everything that belongs to an organisation; parents stand before what lies below them. What is not here stands in `passing`. */
 export const backupCollections: readonly BackupCollection[] = [
-  belongs(organizations, { kind: "self" }, organization),
-  belongs(organizationKeyRecords, { kind: "self" }, keep),
-  belongs(crks, index("by_org"), keep),
-  belongs(encryptedShares, below("by_crk", crks), keep),
+  belongs(organizations, { kind: "self" }, "organization"),
+  belongs(organizationKeyRecords, { kind: "self" }, "keep"),
+  belongs(crks, index("by_org"), "keep"),
+  belongs(encryptedShares, below("by_crk", crks), "keep"),
   belongs(custodians, index("by_org")),
-  belongs(custodyCeremonies, index("by_org"), keep),
-  belongs(custodyEntries, below("by_ceremony", custodyCeremonies), keep),
-  belongs(custodyParts, below("by_ceremony", custodyCeremonies), keep),
-  belongs(dealtTranscripts, index("by_org"), keep),
-  belongs(dealtEntries, below("by_ceremony", dealtTranscripts), keep),
+  belongs(custodyCeremonies, index("by_org"), "keep"),
+  belongs(custodyEntries, below("by_ceremony", custodyCeremonies), "keep"),
+  belongs(custodyParts, below("by_ceremony", custodyCeremonies), "keep"),
+  belongs(dealtTranscripts, index("by_org"), "keep"),
+  belongs(dealtEntries, below("by_ceremony", dealtTranscripts), "keep"),
   belongs(admins, index("by_org")),
   belongs(
     mfaFactors,
     named(admins, (_, id) => [id]),
-    keep,
+    "keep",
   ),
   belongs(users, index("by_subject")),
   belongs(serviceIdentities, index("by_org")),
@@ -177,37 +136,37 @@ export const backupCollections: readonly BackupCollection[] = [
   belongs(memberships, below("by_group", groups)),
   belongs(roles, index("by_org")),
   belongs(roleAssignments, below("by_role", roles)),
-  belongs(participations, index("by_org"), participation),
+  belongs(participations, index("by_org"), "participation"),
   belongs(
     workspaces,
     named(participations, (participation) => [String(participation["workspace_id"])]),
-    workspace,
+    "workspace",
   ),
-  belongs(dekUseRecords, named(participations, usesOfSeat), keep),
+  belongs(dekUseRecords, named(participations, usesOfSeat), "keep"),
   belongs(admissions, below("by_workspace", workspaces)),
   belongs(invitations, below("by_workspace", workspaces)),
   belongs(joinRequests, index("by_group")),
   belongs(rotationPolicies, index("by_org")),
-  belongs(policies, index("by_org"), policy),
-  belongs(federationIdentities, { kind: "self" }, keep),
-  belongs(federations, index("by_org"), keep),
-  belongs(shares, index("by_org"), keep),
-  belongs(replicas, index("by_org"), keep),
-  belongs(dispatches, index("by_org"), keep),
-  belongs(deletionConsents, below("by_workspace", workspaces), keep),
-  belongs(seenCards, index("by_org"), keep),
+  belongs(policies, index("by_org"), "policy"),
+  belongs(federationIdentities, { kind: "self" }, "keep"),
+  belongs(federations, index("by_org"), "keep"),
+  belongs(shares, index("by_org"), "keep"),
+  belongs(replicas, index("by_org"), "keep"),
+  belongs(dispatches, index("by_org"), "keep"),
+  belongs(deletionConsents, below("by_workspace", workspaces), "keep"),
+  belongs(seenCards, index("by_org"), "keep"),
   belongs(reportSeals, index("by_org")),
   belongs(edges, index("by_org")),
   belongs(
     edgeSyncs,
     named(edges, (_, id) => [id]),
-    keep,
+    "keep",
   ),
-  belongs(messages, index("held"), keep),
+  belongs(messages, index("held"), "keep"),
   belongs(
     messageReceipts,
     named(messages, (message) => [receiptId(message as unknown as Message)]),
-    keep,
+    "keep",
   ),
 ];
 

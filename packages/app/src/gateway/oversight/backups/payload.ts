@@ -1,4 +1,4 @@
-import { refusal, timestamp } from "@seneschal/core/keys";
+import { refusal, restoreDocument, timestamp } from "@seneschal/core/keys";
 import type { JsonObject } from "@seneschal/kernel";
 import type { CollectionSpec, DocumentStore } from "@seneschal/kernel/ports";
 import { crks, type GatewayUnit } from "../../ground/index.ts";
@@ -64,12 +64,12 @@ export async function gather(store: DocumentStore, unit: GatewayUnit, org: strin
 
 /** Stages every document of a payload in the unit: all of them are committed, or none. */
 export async function stage(unit: GatewayUnit, payload: BackupPayload): Promise<void> {
-  for (const { collection, merge } of backupCollections) {
+  for (const { collection, rule } of backupCollections) {
     for (const document of payload.collections[collection.name] ?? []) {
       const { id } = document;
       const doc = upgraded(collection, document);
       const current = (await unit.get(collection, id)) as JsonObject | undefined;
-      const next = current === undefined ? doc : merge(doc, current, payload.org_id);
+      const next = current === undefined ? doc : restoreDocument(rule, doc, current, payload.org_id);
       if (next !== undefined) unit.put(collection, id, next);
     }
   }

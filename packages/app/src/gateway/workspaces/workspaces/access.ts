@@ -6,6 +6,7 @@ import {
   type Invitation,
   invitationStatus,
   notFound,
+  opens,
   participates,
   refusal,
   type Workspace,
@@ -66,8 +67,7 @@ export function workspaceView(workspace: Workspace, now: number) {
 export async function seesAll(read: Reader, principal: Principal): Promise<boolean> {
   if (principal.type === "emergency") return true;
   if (principal.type !== "service" && principal.roles.some((role) => offices.has(role))) return true;
-  const permissions = await permissionsOf(read, principal.org, principal.id);
-  return permissions.some(({ resource, action }) => /^(\*|workspace)$/.test(resource) && /^(\*|read)$/.test(action));
+  return opens(await permissionsOf(read, principal.org, principal.id), "workspace:read");
 }
 
 const offices = new Set(["super_admin", "security_admin", "operations_admin", "auditor"]);

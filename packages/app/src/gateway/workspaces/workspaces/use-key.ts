@@ -1,4 +1,4 @@
-import { decideAccess, type KeysCode, type KeysError, limits, notFound, refusal } from "@seneschal/core/keys";
+import { accessRefusal, decideAccess, limits, notFound, refusal } from "@seneschal/core/keys";
 import { bindRecord, openRecord, type RecordBinding, recordKeyVersion, sealRecord } from "@seneschal/crypto";
 import { checkArgument, isCoded, type JsonObject } from "@seneschal/kernel";
 import { base64, bytes, type Call, markRecorded } from "../../ground/index.ts";
@@ -113,8 +113,14 @@ async function enter(
   const decision = decideAccess({ operation, policies: verdicts.flat(), ...facts });
   const purpose = (distinct[0]?.["purpose"] as string | undefined) ?? workspace.purpose;
   if (!decision.allowed) {
-    await recordRefusal(services, call, workspaceId, operation, purpose, decision.code, decision.reason);
-    throw markRecorded(refused(decision.code, decision.reason));
+    const { code, reason } = decision;
+    const { error, event } = accessRefusal(decision);
+    await services.transact(call, async (unit) => {
+      const metadata = { operation, code, reason };
+      unit.record({ type: event ?? operation, workspace: workspaceId, purpose, result: "denied", metadata });
+    });
+    services.metrics.operation(operation, "denied");
+    throw markRecorded(error);
   }
   const record = async (metadata: JsonObject, result: "success" | "error" = "success"): Promise<void> => {
     await services.transact(call, async (unit) => {
@@ -123,38 +129,6 @@ async function enter(
     services.metrics.operation(operation, result);
   };
   return { workspace, participation, version: workspace.dek_version, record };
-}
-
-function refused(code: KeysCode, reason: string): KeysError {
-  if (code === "NOT_FOUND") return notFound("workspace");
-  if (code === "POLICY_VIOLATION") return refusal(code, `denied by policy: ${reason}`, { deny_reason: reason });
-  return refusal(code, reason);
-}
-
-const refusalEvents: Partial<Record<KeysCode, "policy.violation" | "workspace.admission.denied">> = {
-  POLICY_VIOLATION: "policy.violation",
-  NOT_ADMITTED: "workspace.admission.denied",
-};
-
-async function recordRefusal(
-  services: WorkspaceServices,
-  call: Call,
-  workspace: string,
-  operation: "encrypt" | "decrypt",
-  purpose: string,
-  code: KeysCode,
-  reason: string,
-): Promise<void> {
-  await services.transact(call, async (unit) => {
-    unit.record({
-      type: refusalEvents[code] ?? operation,
-      workspace,
-      purpose,
-      result: "denied",
-      metadata: { operation, code, reason },
-    });
-  });
-  services.metrics.operation(operation, "denied");
 }
 
 /** The different contexts of some items, and which of them each item has: what depends on a context is done once for all its items. */
