@@ -6,6 +6,7 @@ import {
   DEFAULT_TIER_POLICY,
   recognise,
   redact,
+  redactCsv,
   redactJson,
   tierRank,
 } from "../src/index.ts";
@@ -77,6 +78,23 @@ const FORMS: Readonly<Record<string, Written>> = {
     const row = `(1, ${all.map(([, value], i) => (i % 2 === 0 ? `'${value}'` : `trim(N'${value}')`)).join(", ")}, now())`;
     return `INSERT INTO app."t" (id, ${all.map(([name]) => `"${name}"`).join(", ")}, at) VALUES ${Array(rows).fill(row).join(",\n ")};`;
   },
+  "rows of INSERT without columns": (all, rows) => {
+    const row = `(1, ${all.map(([, value]) => `'${value}'`).join(", ")}, now())`;
+    const declared = all
+      .map(([name], i) => `  "${name}" varchar(${20 + i}) default 'a, (b' not null, -- as it is, or not\n`)
+      .join("");
+    return `create table if not exists app.t (\n  id bigint primary key /* a, b */,\n${declared}  at numeric(10, 2),\n  constraint c check (id > 0),\n  primary key (id, at)\n);\nINSERT INTO "t" VALUES ${Array(rows).fill(row).join(",\n ")};`;
+  },
+  "lines of COPY without columns": (all, rows) =>
+    `CREATE TABLE public.t (id int, ${all.map(([name]) => `${name} text`).join(", ")});\nCOPY public.t FROM stdin;\n${`7\t${all.map(([, value]) => value).join("\t")}\n`.repeat(rows)}\\.\n`,
+  "assignments of UPDATE": (all, rows) =>
+    `UPDATE app."t" AS x SET at = now(), ${all.map(([name, value], i) => (i % 2 === 0 ? `"${name}" = '${value}'` : `x.${name} = coalesce(trim('${value}'), '')`)).join(", ")} WHERE id = 7;\n`.repeat(
+      rows,
+    ),
+  "assignments of MERGE, of rows, and of a row that is there": (all, rows) =>
+    `when matched then update set ${all.map(([name, value]) => `${name} = '${value}'`).join(", ")} when not matched then do nothing; update t set (id, ${all.map(([name]) => name).join(", ")}) = (1, ${all.map(([, value]) => `'${value}'`).join(", ")}) where true; insert into t values (1) on duplicate key update ${all.map(([name, value]) => `${name} = '${value}'`).join(", ")};\n`.repeat(
+      rows,
+    ),
   "lines of COPY": (all, rows) =>
     `COPY public.t (id, ${all.map(([name]) => name).join(", ")}) FROM stdin;\n${`7\t${all.map(([, value]) => value).join("\t")}\n`.repeat(rows)}\\.\n`,
   "tables of Markdown": (all, rows) =>
@@ -253,5 +271,71 @@ describe("the health of a service is nobody's", () => {
     const text = JSON.stringify({ patient: { health_status: "unknown", ssn: "536226728" } });
     expect(redactJson(text, options).text).not.toContain("unknown");
     expect(rank(JSON.stringify({ patients: [{ health_status: "critical" }] }))).toBe(tierRank(policy, "RESTRICTED"));
+  });
+});
+
+describe("rows without columns are of the table that the text creates", () => {
+  const insert = (table: string) => `INSERT INTO ${table} VALUES (1, 'zzyx');`;
+  const create = (table: string, column: string) => `CREATE TABLE ${table} (id int, ${column} text);`;
+
+  test.each([
+    [`${create("crm.people", "diagnosis")} ${insert("crm.people")}`, true],
+    [`${insert("people")} ${create('"CRM"."People"', "diagnosis")}`, true],
+    [`${create("people", "diagnosis")} ${insert("crm.people")}`, true],
+    [`${create("crm.people", "diagnosis")} ${insert("hr.people")}`, false],
+    [`${create("hr.people", "colour")} ${create("crm.people", "diagnosis")} ${insert("people")}`, true],
+    [`${create("people", "colour")} ${insert("people")}`, false],
+    [insert("people"), false],
+    [
+      "create table people (id int, key (id), index key (id), unique (id), diagnosis text); insert into people values (1, 'zzyx');",
+      true,
+    ],
+    ["create table people (id int, `key` varchar(20), diagnosis text); insert into people values (1, 'a', 'zzyx');", true],
+    ["create table people (id int, key varchar (20), diagnosis text); insert into people values (1, 'a', 'zzyx');", true],
+    ["create table people (id int /* , */, -- one, two\n diagnosis text); insert into people values (1, 'zzyx');", true],
+  ])("%s", (text, hidden) => {
+    expect(redacted(text).includes("zzyx")).toBe(!hidden);
+  });
+
+  test.each([
+    ["update people set diagnosis = 'zzyx'", true],
+    ["UPDATE people SET at = now(), diagnosis := lower('zzyx') WHERE id = 1", true],
+    ["update people set colour = 'zzyx' where diagnosis = 'flu'", false],
+    ["update people set colour = 'blue', note = 'zzyx'", false],
+    ["we update the page and set aside = 'zzyx'", false],
+  ])("%s", (text, hidden) => {
+    expect(redacted(text).includes("zzyx")).toBe(!hidden);
+  });
+
+  test("is searched to its end, however often a statement begins", () => {
+    for (const piece of [
+      "create table t (",
+      "create table t (a int); insert into t values ",
+      "update t set ",
+      "update t set (a, b) = (",
+      "insert into t values ('",
+      "update t set a = 'x', ",
+    ]) {
+      const text = piece.repeat(Math.ceil(60_000 / piece.length));
+      expect(redacted(text).length).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe("a column of CSV that says how services are", () => {
+  const states = "service,health_status\napi,healthy\ndb,DEGRADED\ncache,out_of_service\nmail,\n";
+  test("is nobody's health, and is kept", () => {
+    expect(redactCsv(states, options).text).toBe(states);
+    expect(rank(states)).toBeLessThan(tierRank(policy, "CONFIDENTIAL"));
+  });
+
+  test("is somebody's where one value is no state, or where persons are spoken of", () => {
+    const ill = `${states}queue,quorosis\n`;
+    for (const value of ["healthy", "DEGRADED", "quorosis"]) expect(redactCsv(ill, options).text).not.toContain(value);
+    const people = states.replace("service", "patient_id");
+    expect(redactCsv(people, options).text).not.toContain("DEGRADED");
+    expect(redactCsv(states, { ...options, about: "patients" }).text).not.toContain("DEGRADED");
+    const done = redactCsv(ill, options).text;
+    expect(redactCsv(done, options).text).toBe(done);
   });
 });

@@ -1,5 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
-import { csvDialect, csvHeader, headerName, isHeaderName, laterName } from "../classification/csv-table.ts";
+import { type CsvHeader, csvDialect, csvHeader, headerName, isHeaderName, laterName } from "../classification/csv-table.ts";
+import { isOtherwise, Surroundings, termOf } from "../classification/lexicon.ts";
 import { governanceError } from "../errors.ts";
 import { JudgedColumns, settled } from "./column-entities.ts";
 import { everywhere, FileReading } from "./file-reading.ts";
@@ -26,6 +27,7 @@ export function redactCsv(text: string, options: RedactionOptions, delimiter?: s
   const dialect = csvDialect(text, delimiter);
   const rows = rowsOf(text, dialect.from, dialect.delimiter);
   const header = csvHeader(rows, saysSomething);
+  const otherwise = otherwiseColumns(rows, header, options.about ?? "");
   const reading = new FileReading();
   const piecesOf = ({ parts }: Field, given: RedactionOptions): readonly Piece[] =>
     reading.written(
@@ -52,7 +54,7 @@ export function redactCsv(text: string, options: RedactionOptions, delimiter?: s
           const isRecord = row > header.row || (row === header.row && !fields.every((field) => isHeaderName(textIn(field))));
           for (const [column, field] of fields.entries()) {
             const held = isRecord || !isHeaderName(textIn(field)) ? entities.get(column) : undefined;
-            const given = reading.heldBy(under(names[column] ?? ""), held);
+            const given = reading.heldBy(otherwise.has(column) ? options : under(names[column] ?? ""), held);
             changed.push(piecesOf(field, given));
             if (isNaming) names[column] = laterName(names[column] ?? "", nameLeft(reading.alone(textIn(field), given), options));
           }
@@ -67,11 +69,7 @@ function entitiesOf(text: string, options: RedactionOptions, delimiter: string):
   const { from } = csvDialect(text, delimiter);
   const rows = rowsOf(text, from, delimiter);
   const header = csvHeader(rows, saysSomething);
-  const names: string[] = [];
-  for (const [row, fields] of rows.entries()) {
-    if (!header.isNaming(row)) continue;
-    for (const [column, field] of fields.entries()) names[column] = laterName(names[column] ?? "", headerName(textIn(field)));
-  }
+  const names = namesOf(rows, header);
   const columns = new JudgedColumns();
   for (const [row, fields] of rows.entries()) {
     const isNames = row < header.row || (row === header.row && fields.every((field) => isHeaderName(textIn(field))));
@@ -81,6 +79,40 @@ function entitiesOf(text: string, options: RedactionOptions, delimiter: string):
     }
   }
   return new Map([...columns.entities(options)].map(([column, entity]) => [Number(column), entity]));
+}
+
+function namesOf(rows: readonly Row[], header: CsvHeader): readonly string[] {
+  const names: string[] = [];
+  for (const [row, fields] of rows.entries()) {
+    if (!header.isNaming(row)) continue;
+    for (const [column, field] of fields.entries()) names[column] = laterName(names[column] ?? "", headerName(textIn(field)));
+  }
+  return names;
+}
+
+/** The columns of which every value says that their name means something else: `health_status` of services, beside nothing about persons. */
+function otherwiseColumns(rows: readonly Row[], header: CsvHeader, about: string): ReadonlySet<number> {
+  const names = namesOf(rows, header);
+  const around = new Surroundings(about, names);
+  const columns = new Set<number>();
+  for (const [column, name] of names.entries()) {
+    const term = name === undefined ? undefined : termOf(name, around);
+    if (term?.otherwise === undefined) continue;
+    const values = rows.flatMap((fields, row) => {
+      const field = fields[column];
+      return row === header.row || field === undefined ? [] : [textIn(field).trim()];
+    });
+    if (
+      isOtherwise(
+        term,
+        name as string,
+        around,
+        values.filter((value) => value !== ""),
+      )
+    )
+      columns.add(column);
+  }
+  return columns;
 }
 
 function textIn({ parts }: Field): string {

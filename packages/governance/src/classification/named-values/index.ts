@@ -25,11 +25,11 @@ const BY_VALUE: ReadonlySet<string> = new Set(LEXICON.filter(({ byValue }) => by
 const NOTHING: readonly NamedValue[] = [];
 
 /**
- * The values that stand under a name in a text, as members of JSON and cells of CSV do under theirs: in markup, in rows of SQL, and in tables. Each name is judged as a column of its values. In the order of the text.
+ * The values that stand under a name in a text, as members of JSON and cells of CSV do under theirs: in markup, in rows and assignments of SQL, and in tables. Each name is judged as a column of its values. In the order of the text.
  */
 export function namedValues(text: string): readonly NamedValue[] {
-  // A table has two lines, and whatever else names its values a bracket.
-  if (!/[<(\n]/.test(text)) return NOTHING;
+  // A table has two lines, an assignment its sign, and whatever else names its values a bracket.
+  if (!/[<(\n=]/.test(text)) return NOTHING;
   const found: NamedValue[] = [];
   for (const read of [markupColumns, rowsColumns, tableColumns])
     for (const column of read(text)) found.push(...heldBy(text, column));
