@@ -24,17 +24,27 @@ import { readBytes, readText } from "./read-file.ts";
 /** What the headers of an archive's file and the padding of its end take, at most. */
 const HEADER_BYTES = 4096;
 
-/** Every `.rego` file below the paths, in order of name. Throws `usage` when there is none. */
-async function regoFilesOf(host: Host, paths: readonly string[]): Promise<readonly string[]> {
-  const files: string[] = [];
+/** Every `.rego` file below the paths, in order of name, and after them those that `--data` names besides. */
+async function regoFilesOf(host: Host, paths: readonly string[], data: readonly string[]): Promise<readonly string[]> {
+  const files = new Map<string, string>();
+  const add = (name: string): void => {
+    const place = resolve(host.cwd, name);
+    if (!files.has(place)) files.set(place, name);
+  };
   for (const path of paths) {
     const names = await namesBelow(resolve(host.cwd, path));
-    if (names === undefined) files.push(path);
-    else files.push(...names.filter((name) => name.endsWith(".rego")).map((name) => join(path, name)));
+    if (names === undefined) add(path);
+    else for (const name of names) if (isRego(name)) add(join(path, name));
   }
-  if (files.length === 0) throw new CodedError("usage", "there is no .rego file");
-  return files;
+  for (const path of data) {
+    const names = await namesBelow(resolve(host.cwd, path));
+    if (names === undefined && isRego(path)) add(path);
+    for (const name of names ?? []) if (isRego(name)) add(join(path, name));
+  }
+  return [...files.values()];
 }
+
+const isRego = (name: string): boolean => name.endsWith(".rego");
 
 interface Entry {
   /** Below the directory that was asked for. */
@@ -66,10 +76,17 @@ async function namesBelow(path: string): Promise<readonly string[] | undefined> 
   return (await entriesBelow(path))?.filter(({ kind }) => kind === "file").map(({ name }) => name);
 }
 
-/** The sources at and below the paths. */
-export async function sourcesOf(host: Host, paths: readonly string[], version: RegoVersion = "v1"): Promise<readonly Source[]> {
+/** The sources at and below the paths, and those that `--data` names. Throws `usage` when there is none, unless they are optional. */
+export async function sourcesOf(
+  host: Host,
+  paths: readonly string[],
+  { version = "v1", data = [] }: { readonly version?: RegoVersion; readonly data?: readonly string[] } = {},
+  need: "required" | "optional" = "required",
+): Promise<readonly Source[]> {
+  const names = await regoFilesOf(host, paths, data);
+  if (names.length === 0 && (need === "required" || paths.length > 0)) throw new CodedError("usage", "there is no .rego file");
   const sources: Source[] = [];
-  for (const name of await regoFilesOf(host, paths)) {
+  for (const name of names) {
     sources.push({ name, source: await readText(host, name), version });
   }
   return sources;
@@ -80,7 +97,7 @@ export async function documentsOf(host: Host, paths: readonly string[]): Promise
   const files: DocumentFile[] = [];
   for (const path of paths) {
     const names = await namesBelow(resolve(host.cwd, path));
-    if (names === undefined) files.push({ name: path, path: [], text: await readText(host, path) });
+    if (names === undefined && !isRego(path)) files.push({ name: path, path: [], text: await readText(host, path) });
     for (const below of names ?? []) {
       if (!/\.(json|ya?ml)$/.test(below)) continue;
       const name = join(path, below);

@@ -65,7 +65,7 @@ export const withPolicy = (command: Command): Command =>
 export const withData = (command: Command): Command =>
   withPolicy(command).option(
     "-d, --data <path>",
-    "base documents, a JSON or YAML file or a directory of them; may be repeated",
+    "base documents, a JSON or YAML file or a directory of them, and policies among them; may be repeated",
     collect,
   );
 
@@ -104,11 +104,10 @@ export async function policyOf(
     bundles.push(await bundleOf(host, path, { ...key, ...limits, skipVerify: options.skipVerify === true }));
   }
   const bundled = loaded(() => joinBundles(bundles));
-  const plain =
-    paths.length === 0 && (bundles.length > 0 || need === "optional")
-      ? []
-      : await sourcesOf(host, paths, options.v0Compatible === true ? "v0" : "v1");
-  const documents = await documentsOf(host, options.data ?? []);
+  const named = options.data ?? [];
+  const version = options.v0Compatible === true ? "v0" : "v1";
+  const plain = await sourcesOf(host, paths, { version, data: named }, bundles.length > 0 ? "optional" : need);
+  const documents = await documentsOf(host, named);
   const data = loaded(() =>
     mergeValues([
       { name: "the bundles", path: [], value: bundled.data },
@@ -167,6 +166,11 @@ async function builtinsOf(host: Host, name: string): Promise<readonly Builtin[]>
 /** What `-i` names; undefined for nothing. */
 export async function inputOf(host: Host, { input }: InputOptions): Promise<unknown> {
   return input === undefined ? undefined : readJson(host, input, readRegoJson);
+}
+
+/** An error of an evaluation as it is told: some messages hold their code behind a place, as those of OPA do. */
+export function failureText({ code, message }: { readonly code: string; readonly message: string }): string {
+  return message.includes(`${code}: `) ? message : `${code}: ${message}`;
 }
 
 /** How the command line evaluates. */

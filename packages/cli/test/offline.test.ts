@@ -331,6 +331,29 @@ describe("commands that need no server", () => {
     ]);
   });
 
+  it("-d takes policies as well, as opa eval does, and one that is named twice is read once", async () => {
+    await mkdir(join(cwd, "both/roles"), { recursive: true });
+    await writeFile(
+      join(cwd, "both/p.rego"),
+      "package both\n\nallow if data.roles[input.role]\n\nboom := 1\n\nboom := x if x := 2\n",
+    );
+    await writeFile(join(cwd, "both/roles/data.json"), '{"guest": true}');
+    for (const paths of [
+      ["-d", "both"],
+      ["both", "-d", "both"],
+      ["both/p.rego", "-d", "both/p.rego", "-d", "both"],
+    ]) {
+      const { code, text } = await call("policy", "eval", "data.both.allow", ...paths, "-i", "guest.json");
+      expect([code, text], paths.join(" ")).toEqual([0, "true"]);
+    }
+    expect((await call("policy", "eval", "data.both.allow", "-d", "both/roles")).code).toBe(2);
+    const failed = await call("policy", "eval", "data.both.boom", "-d", "both");
+    expect([failed.code, failed.text]).toEqual([
+      1,
+      "both/p.rego:7: eval_conflict_error: complete rules must not produce multiple outputs",
+    ]);
+  });
+
   it("bundles are directories and archives; a signed one needs its key", async () => {
     await mkdir(join(cwd, "bundle/acme"), { recursive: true });
     await writeFile(join(cwd, "bundle/.manifest"), '{"roots": ["acme"], "rego_version": 0}');

@@ -3,7 +3,7 @@ import { compile, coverageReport, type FileCoverage, mergeCoverage, type Policy,
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
-import { type InputOptions, inputOf, policyOf, settings, withInput } from "../policy-set.ts";
+import { failureText, type InputOptions, inputOf, policyOf, settings, withInput } from "../policy-set.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 interface TestCommandOptions extends InputOptions {
@@ -93,7 +93,7 @@ function runTest(
     row,
     passed,
     ...(cases.length > 0 ? { cases } : {}),
-    ...(answer.kind === "error" ? { error: `${answer.code}: ${answer.message}` } : {}),
+    ...(answer.kind === "error" ? { error: failureText(answer) } : {}),
     ...(trace?.failedAt === undefined ? {} : { failedAt: { row: trace.failedAt, text: trace.text ?? "" } }),
     ...(output.length > 0 ? { output } : {}),
   };

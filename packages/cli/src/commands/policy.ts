@@ -2,7 +2,16 @@ import { check, compile, type Policy, type Result } from "@seneschal/rego/bundle
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
-import { type InputOptions, inputOf, type PolicyOptions, policyOf, settings, withInput, withPolicy } from "../policy-set.ts";
+import {
+  failureText,
+  type InputOptions,
+  inputOf,
+  type PolicyOptions,
+  policyOf,
+  settings,
+  withInput,
+  withPolicy,
+} from "../policy-set.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addBuild } from "./policy-build.ts";
 import { addCapabilities, addDependencies } from "./policy-deps.ts";
@@ -117,5 +126,5 @@ function measure(policy: Policy, entrypoint: string, input: unknown, options: ob
 
 function textOf(answer: Result): string {
   if (answer.kind === "defined") return JSON.stringify(answer.value, null, 2);
-  return answer.kind === "undefined" ? "undefined" : `${answer.code}: ${answer.message}`;
+  return answer.kind === "undefined" ? "undefined" : failureText(answer);
 }

@@ -302,17 +302,24 @@ function select(type: Type, part: Operand, partType: Type): Type | undefined {
   }
 }
 
+/** As OPA writes it. */
 function show(type: Type): string {
   switch (type.kind) {
     case "any":
       return type.of.length === 0 ? "any" : `any<${type.of.map(show).join(", ")}>`;
     case "array":
-      return `array<${[...type.items.map(show), ...(type.rest === undefined ? [] : [`...${show(type.rest)}`])].join(", ")}>`;
+      return `array${listed(type.items.map(show))}${type.rest === undefined ? "" : `[${show(type.rest)}]`}`;
     case "set":
       return `set[${show(type.of)}]`;
-    case "object":
-      return `object<${type.fields.map(({ key, value }) => `${key}: ${show(value)}`).join(", ")}>`;
+    case "object": {
+      const rest = type.rest === undefined ? "" : `[${show(type.rest.key)}: ${show(type.rest.value)}]`;
+      return `object${listed(type.fields.map(({ key, value }) => `${key}: ${show(value)}`))}${rest}`;
+    }
     default:
       return type.kind;
   }
+}
+
+function listed(parts: readonly string[]): string {
+  return parts.length === 0 ? "" : `<${parts.join(", ")}>`;
 }
