@@ -309,6 +309,22 @@ describe("commands that need no server", () => {
     });
   });
 
+  it("policy check --strict refuses what nothing uses", async () => {
+    await writeFile(join(cwd, "strict.rego"), "package strict\n\nimport data.authz\n\nf(x) := 1 if {\n\ty := 2\n}\n");
+    expect((await call("policy", "check", "strict.rego")).code).toBe(0);
+    for (const flag of ["--strict", "-S"]) {
+      const { code, text } = await call("policy", "check", "strict.rego", flag);
+      expect([code, text.split("\n")]).toEqual([
+        1,
+        [
+          "strict.rego:3:1: rego_compile_error: import data.authz unused",
+          "strict.rego:5:1: rego_compile_error: unused argument x. (hint: use _ (wildcard variable) instead)",
+          "strict.rego:6:2: rego_compile_error: assigned var y unused",
+        ],
+      ]);
+    }
+  });
+
   it("policies read Rego v0 where it is asked for", async () => {
     await writeFile(join(cwd, "v0.rego"), 'package v0\nallow { input.role == "guest" }\n');
     expect((await call("policy", "check", "v0.rego")).code).toBe(1);

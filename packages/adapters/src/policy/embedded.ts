@@ -49,11 +49,12 @@ export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): Polic
     capabilities: "object?",
     builtins: "array?",
     tests: "boolean?",
+    strict: "boolean?",
   });
   const { budgets, print, threads = 2, deadline = 5000, ...compileOptions } = options;
-  const { allow, deny, capabilities, builtins } = compileOptions;
+  const { allow, deny, capabilities, builtins, strict } = compileOptions;
   const settings: PolicyWorkerSettings = {
-    options: { ...(allow && { allow }), ...(deny && { deny }), ...(capabilities && { capabilities }) },
+    options: { ...(allow && { allow }), ...(deny && { deny }), ...(capabilities && { capabilities }), ...(strict && { strict }) },
     budgets,
   };
   const pool =

@@ -41,9 +41,10 @@ export const addPolicy: AddCommand = (program, context) => {
 function addCheck(policy: Command, { host, result, exit }: CommandContext): void {
   withPolicy(policy.command("check").description("report every problem of the sources, with its place"))
     .argument("[paths...]", ".rego files or directories")
-    .action(async (paths: string[], options: PolicyOptions) => {
+    .option("-S, --strict", "refuse imports, variables and arguments that nothing uses, and deprecated builtins")
+    .action(async (paths: string[], options: PolicyOptions & { readonly strict?: boolean }) => {
       const { sources, options: how } = await policyOf(host, paths, options);
-      const problems = check(sources, how);
+      const problems = check(sources, { ...how, strict: options.strict === true });
       const lines = problems.map(({ file, row, col, code, message }) => `${file}:${row}:${col}: ${code}: ${message}`);
       result({ valid: problems.length === 0, problems }, problems.length === 0 ? "no problems" : lines.join("\n"));
       if (problems.length > 0) exit(exitCode.no);

@@ -15,7 +15,7 @@ import {
   type Variable,
 } from "./ir.ts";
 import { type Global, Symbols } from "./symbols.ts";
-import { dynamicPart, type Report, type RuleNode } from "./tree.ts";
+import { dynamicPart, pathText, type Report, type RuleNode } from "./tree.ts";
 
 type Status = "seen" | "assigned" | "declared" | "arg";
 
@@ -47,12 +47,41 @@ class Scope {
   }
 }
 
+/** Which variables of a rule have to be used, and how often each is named. */
+class Usage {
+  readonly #expected = new Map<Variable, { readonly message: string; readonly loc: Location; readonly own: number }>();
+  readonly #named = new Map<Variable, number>();
+
+  assigned(variable: Variable, loc: Location): void {
+    this.#expected.set(variable, { message: `assigned var ${variable.name} unused`, loc, own: 1 });
+  }
+
+  argument(variable: Variable, loc: Location): void {
+    const message = `unused argument ${variable.name}. (hint: use _ (wildcard variable) instead)`;
+    this.#expected.set(variable, { message, loc, own: 0 });
+  }
+
+  used(variable: Variable): void {
+    this.#named.set(variable, (this.#named.get(variable) ?? 0) + 1);
+  }
+
+  /** What is named nowhere but where it is assigned; it is forgotten with the rule. */
+  takeUnused(): readonly { readonly message: string; readonly loc: Location }[] {
+    const unused = [...this.#expected].filter(([variable, { own }]) => (this.#named.get(variable) ?? 0) <= own);
+    this.#expected.clear();
+    this.#named.clear();
+    return unused.map(([, { message, loc }]) => ({ message, loc }));
+  }
+}
+
 /** Turns rules and queries into statements without nested calls, with every name resolved; reports what is wrong. */
 export class Lowerer {
   readonly #root: RuleNode;
   readonly #builtins: BuiltinTable;
   readonly #file: string;
   readonly #symbols: Symbols;
+  /** What is assigned or an argument, and has to be used; undefined where nothing has to. */
+  readonly #usage: Usage | undefined;
   readonly #reportAt: Report;
   #frame = new Frame();
   #rule: Rule | undefined;
@@ -66,13 +95,15 @@ export class Lowerer {
     builtins: BuiltinTable,
     report: Report,
     metadata: (rule: Rule) => { readonly own: Value; readonly chain: Value },
+    strict = false,
   ) {
     this.#root = root;
     this.#builtins = builtins;
     this.#file = module?.name ?? "query";
     this.#reportAt = report;
-    this.#symbols = new Symbols(module, root, report);
+    this.#symbols = new Symbols(module, root, report, strict);
     this.#metadata = metadata;
+    this.#usage = strict ? new Usage() : undefined;
   }
 
   #report(code: ProblemCode, message: string, loc: Location): void {
@@ -93,7 +124,16 @@ export class Lowerer {
       const value = branch.value ?? ({ kind: "scalar", value: true, loc: branch.loc } as const);
       branches.push(this.#branch(scope, rule, branch.body, value, checks, branch.loc));
     }
+    for (const { message, loc } of this.#usage?.takeUnused() ?? []) this.#report("rego_compile_error", message, loc);
     return { file: this.#file, row: rule.loc.row, args, branches, frame: this.#frame };
+  }
+
+  /** Reports the imports that no rule lowered so far has used. */
+  reportUnusedImports(): void {
+    for (const { path, alias, loc } of this.#symbols.unused) {
+      const as = alias === undefined ? "" : ` as ${alias}`;
+      this.#report("rego_compile_error", `import ${pathText(path).slice("data.".length)}${as} unused`, loc);
+    }
   }
 
   /** A query's statements and the variables that a solution reports. */
@@ -122,7 +162,8 @@ export class Lowerer {
           variable = this.#frame.variable(arg.name, false, arg.loc);
           scope.variables.set(arg.name, variable);
           scope.status.set(arg.name, "arg");
-        }
+          this.#usage?.argument(variable, this.#rule?.head.loc ?? arg.loc);
+        } else this.#usage?.used(variable);
         return { kind: "var", variable, loc: arg.loc };
       }
       case "scalar":
@@ -334,7 +375,13 @@ export class Lowerer {
     const { negated, loc } = literal;
     const rightTerm = this.#uncalled(rightSide, scope);
     const left = (): Operand => {
-      if (assignment) for (const name of patternNames(leftTerm)) this.#declare(name, scope, "assigned");
+      if (assignment) {
+        for (const name of patternNames(leftTerm)) {
+          this.#declare(name, scope, "assigned");
+          const variable = scope.variables.get(name.name);
+          if (variable !== undefined) this.#usage?.assigned(variable, loc);
+        }
+      }
       return this.#operand(leftTerm, scope, out, overrides);
     };
     if (rightTerm.kind === "call" && !negated) {
@@ -461,6 +508,7 @@ export class Lowerer {
     if (term.name === "_") return { kind: "var", variable: this.#frame.variable("_", true, loc), loc };
     const variable = scope.find(term.name);
     if (variable !== undefined) {
+      this.#usage?.used(variable);
       if (scope.variables.has(term.name) && !scope.status.has(term.name)) scope.status.set(term.name, "seen");
       return { kind: "var", variable, loc };
     }

@@ -53,6 +53,7 @@ function keyOf(sources: readonly Source[], options: CompileOptions): string {
     options.allow ?? [],
     options.deny ?? [],
     options.tests === true,
+    options.strict === true,
     capabilities === undefined
       ? null
       : [capabilities.builtins, capabilities.features, capabilities.futureKeywords].map((set) => [...set]),

@@ -29,6 +29,11 @@ export interface CompileOptions {
   readonly builtins?: readonly Builtin[];
   /** Each clause of a test is a rule of its own: `test_a`, `test_a#01`. */
   readonly tests?: boolean;
+  /**
+   * Refuses imports, assigned variables and arguments that nothing uses, and of v0 what v1 refuses: deprecated builtins, imports of one name;
+   * the strict mode of OPA's compiler.
+   */
+  readonly strict?: boolean;
 }
 
 /** Of which kinds the options are, for who calls without types. */
@@ -38,6 +43,7 @@ export const OPTION_KINDS = {
   capabilities: "object?",
   builtins: "array?",
   tests: "boolean?",
+  strict: "boolean?",
 } as const;
 
 /** Everything a policy needs after compilation; shared by all its evaluations. */
@@ -93,7 +99,8 @@ function compileAll(sources: readonly Source[], options: CompileOptions, probe: 
   if (problems.length > 0) return { compiled: undefined, problems };
   try {
     const current = builtinTable(options);
-    const builtins = modules.some(({ version }) => version === "v0") ? withDeprecated(current, options) : current;
+    const strict = options.strict === true;
+    const builtins = !strict && modules.some(({ version }) => version === "v0") ? withDeprecated(current, options) : current;
     const { root, sets } = buildTree(modules, report);
     if (options.capabilities !== undefined) refuseMetadata(modules, options.capabilities, report);
     if (problems.length > 0) return { compiled: undefined, problems };
@@ -103,7 +110,7 @@ function compileAll(sources: readonly Source[], options: CompileOptions, probe: 
     const lowerers = new Map<Module, Lowerer>();
     for (const module of modules) {
       const callable = module.version === "v0" ? builtins : current;
-      lowerers.set(module, new Lowerer(module, root, callable, report, metadata));
+      lowerers.set(module, new Lowerer(module, root, callable, report, metadata, strict));
     }
     const reads = new Map<RuleSet, Set<RuleNode>>();
     const failed = new Set<RuleSet>();
@@ -122,6 +129,7 @@ function compileAll(sources: readonly Source[], options: CompileOptions, probe: 
       if (problems.length > before) failed.add(set);
       return { set, rules, fallback };
     });
+    if (strict) for (const lowerer of lowerers.values()) lowerer.reportUnusedImports();
     if (problems.length > MAX_PROBLEMS) return { compiled: undefined, problems: inPlace(problems) };
     const beforeRecursion = problems.length;
     const sorted = checkRecursion(sets, reads, report);
