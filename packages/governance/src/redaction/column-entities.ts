@@ -36,9 +36,14 @@ export class JudgedColumns {
 }
 
 /** What one column holds as a whole, where a rule hides that. */
-export function columnEntity(name: string, values: Iterable<string>, options: RedactionOptions): string | undefined {
+export function columnEntity(
+  name: string,
+  values: Iterable<string>,
+  options: RedactionOptions,
+  path?: readonly string[],
+): string | undefined {
   const columns = new JudgedColumns();
-  for (const value of values) columns.add("", name, value);
+  for (const value of values) columns.add("", name, value, path);
   return columns.entities(options).get("");
 }
 

@@ -1,58 +1,70 @@
 import { checkArgument } from "@seneschal/kernel";
+import type { Around } from "../classification/named-values/named-column.ts";
 import { columnEntity } from "./column-entities.ts";
 import { everywhere, FileReading } from "./file-reading.ts";
 import { checkRedaction, joined, type Redacted, type RedactionOptions } from "./redact.ts";
-import { named, nameLeft, type Written } from "./written-values.ts";
+import { named, namedWithin, nameLeft, type Written } from "./written-values.ts";
 
 /** A column of a table. */
 export interface TableColumn {
-  readonly name: string;
+  /** Its name, behind those of the structures that it stands in. */
+  readonly path: readonly string[];
   readonly cells: readonly (string | null)[];
 }
 
-/** A column after redaction, and how often something was hidden of each entity in its name and its cells. */
+/** A column after redaction, and how often something was hidden of each entity in its names and its cells. */
 export interface RedactedColumn extends TableColumn {
   readonly counts: ReadonlyMap<string, number>;
 }
 
 /**
- * Redacts the columns of a table: their names, and each cell with what the name says of it, and with what the column holds as a whole by its name and most of its values, as classification tells it. What is hidden in one cell is hidden in all. Throws as `redact`.
+ * Redacts the columns of a table: their names, and each cell with what the names say of it, and with what the column holds as a whole by these and most of its values, as classification tells it. What is hidden in one cell is hidden in all. Throws as `redact`.
  *
  * @example
  * ```ts
  * import { DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, redactColumns } from "@seneschal/governance";
  * const options = { policy: DEFAULT_TIER_POLICY, recognisers: DEFAULT_RECOGNISERS, rules: [] };
- * const [ssn, note] = redactColumns([{ name: "ssn", cells: ["536226728", null] }, { name: "note", cells: ["sent to 536226728", "7"] }], options);
+ * const [ssn, note] = redactColumns([{ path: ["ssn"], cells: ["536226728", null] }, { path: ["note"], cells: ["sent to 536226728", "7"] }], options);
  * console.log(ssn?.cells, note?.cells); // [ '<US_SSN>', null ] [ 'sent to <US_SSN>', '7' ]
  * ```
  */
 export function redactColumns(columns: readonly TableColumn[], options: RedactionOptions): readonly RedactedColumn[] {
   checkRedaction("", options);
   checkArgument("columns", columns, "array");
-  for (const { name, cells } of columns) {
-    checkArgument("name", name, "string");
+  for (const { path, cells } of columns) {
+    checkArgument("path", path, "array");
     checkArgument("cells", cells, "array");
   }
   const reading = new FileReading();
   const redacted = (value: string, under: RedactionOptions): Redacted =>
     joined(reading.written(value, [{ written: asItIs(value), alone: true }], under), options.policy);
-  const under = columns.map(({ name }) => named(options, nameLeft(reading.alone(name, options), options), options.about ?? ""));
-  const redactedColumn = ({ name, cells }: TableColumn, i: number): RedactedColumn => {
-    const given = reading.heldBy(under[i] ?? options, entities[i]);
+  const within = namedWithin(options);
+  /** What the names of each column say of a value. */
+  const under = columns.map(({ path }) => {
+    const [name = "", ...outwards] = path.map((part) => nameLeft(reading.alone(part, options), options)).reverse();
+    const around = outwards.reduceRight<Around | undefined>((outer, name) => ({ name, outer }), undefined);
+    if (around === undefined) {
+      const alone = named(options, name, options.about ?? "");
+      return () => alone;
+    }
+    return (value: string) => within(name, around, value);
+  });
+  const redactedColumn = ({ path, cells }: TableColumn, i: number): RedactedColumn => {
     const counts = new Map<string, number>();
     const counted = ({ text, redactions }: Redacted): string => {
       for (const { entity } of redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
       return text;
     };
+    const given = (cell: string) => reading.heldBy(under[i]?.(cell) ?? options, entities[i]);
     return {
-      name: counted(redacted(name, options)),
-      cells: cells.map((cell) => (cell === null ? null : counted(redacted(cell, given)))),
+      path: path.map((name) => counted(redacted(name, options))),
+      cells: cells.map((cell) => (cell === null ? null : counted(redacted(cell, given(cell))))),
       counts,
     };
   };
-  const judged = ({ name, cells }: TableColumn): string | undefined => {
+  const judged = ({ path, cells }: TableColumn): string | undefined => {
     const values = cells.filter((cell) => cell !== null);
-    return columnEntity(name, values, options);
+    return columnEntity(path.join("."), values, options, path);
   };
   const entities = columns.map(judged);
   for (;;) {

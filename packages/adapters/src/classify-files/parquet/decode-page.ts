@@ -52,10 +52,11 @@ export function dictionaryOf({ header, values }: PageStart, body: Uint8Array, co
   return convert(readPlain({ view: viewOf(page), offset: 0 }, type, values, type_length), decoder);
 }
 
-/** The values of a data page that are not null, and how deep each of its places is defined, where some may be null. */
+/** The values of a data page that are not null, how deep each of its places is defined, where some are null, and at which depth it goes on a list, where there are any. */
 export interface PageValues {
   readonly values: DecodedArray;
   readonly definition: readonly number[];
+  readonly repetition: readonly number[];
 }
 
 /** The values of a data page. */
@@ -70,12 +71,12 @@ export function valuesOf(
   if (header.data_page_header !== undefined) {
     const page = decompress(column.codec, body, header.uncompressed_page_size);
     checkPage(page, start.values, header.data_page_header.encoding, decoder);
-    const { dataPage, definitionLevels } = readDataPage(page, header.data_page_header, decoder);
+    const { dataPage, definitionLevels, repetitionLevels } = readDataPage(page, header.data_page_header, decoder);
     const values = convertWithDictionary(dataPage, dictionary, header.data_page_header.encoding, decoder);
-    return { values, definition: definitionLevels ?? [] };
+    return { values, definition: definitionLevels ?? [], repetition: repetitionLevels };
   }
   const v2 = header.data_page_header_v2;
-  if (v2 === undefined) return { values: [], definition: [] };
+  if (v2 === undefined) return { values: [], definition: [], repetition: [] };
   const levels = v2.repetition_levels_byte_length + v2.definition_levels_byte_length;
   if (!(levels >= 0 && levels <= body.length && levels <= header.uncompressed_page_size)) throw new PageTooLarge();
   if (!(v2.num_nulls >= 0 && v2.num_nulls <= v2.num_values)) throw new PageTooLarge();
@@ -93,13 +94,13 @@ export function valuesOf(
   // The decoder takes what should not be there for values.
   else if (levels > split) throw new PageTooLarge();
   checkValues(view, levels, v2.encoding, start.values, decoder);
-  const { dataPage, definitionLevels } = readDataPageV2(
+  const { dataPage, definitionLevels, repetitionLevels } = readDataPageV2(
     page,
     { ...header, data_page_header_v2: { ...v2, is_compressed: false } },
     decoder,
   );
   const values = convertWithDictionary(dataPage, dictionary, v2.encoding, decoder);
-  return { values, definition: definitionLevels ?? [] };
+  return { values, definition: definitionLevels ?? [], repetition: repetitionLevels };
 }
 
 type Decoder = Parameters<typeof readDataPage>[2];
@@ -132,8 +133,13 @@ export function storedElement({ name, type, type_length, repetition_type }: Sche
   };
 }
 
-function levelsOf({ schemaPath }: Decoder): { readonly repetition: number; readonly definition: number } {
-  return { repetition: getMaxRepetitionLevel(schemaPath), definition: getMaxDefinitionLevel(schemaPath) };
+/** How many lists, and how many elements that may be missing, a column's values stand in. */
+export function levelsOf({ schemaPath }: Pick<ColumnShape, "schemaPath">): {
+  readonly repetition: number;
+  readonly definition: number;
+} {
+  const path = [...schemaPath];
+  return { repetition: getMaxRepetitionLevel(path), definition: getMaxDefinitionLevel(path) };
 }
 
 /** A version 1 page: lengths stand before the levels. */

@@ -50,11 +50,8 @@ export async function* readParquet(file: RandomAccess, most = Number.POSITIVE_IN
 }
 
 /** What a file says of its columns, and how many rows it has. Throws `file_invalid`. */
-export async function readParquetSchema(
-  file: RandomAccess,
-): Promise<{ readonly columns: readonly SchemaTree[]; readonly records: number }> {
-  const { tree, records } = inspected(await metadataOf(file), file.byteLength);
-  return { columns: tree.children, records };
+export async function readParquetSchema(file: RandomAccess): Promise<{ readonly tree: SchemaTree; readonly records: number }> {
+  return inspected(await metadataOf(file), file.byteLength);
 }
 
 /** The same, with values as the file has them; `stored`: as {@link ColumnShape} says. */
@@ -186,7 +183,12 @@ function inspected(metadata: FileMetaData, size: number): { readonly tree: Schem
 const STRUCTURAL = new Set(["list", "element", "bag", "array_element", "item", "key_value"]);
 
 function partsOf(path: readonly string[]): readonly string[] {
-  return path.filter((part, i) => i === 0 || !STRUCTURAL.has(part));
+  return path.filter((_, i) => isNaming(path, i));
+}
+
+/** Whether a name on the way to a column says something, and is not there for the encoding's sake alone. */
+export function isNaming(path: readonly string[], place: number): boolean {
+  return place === 0 || !STRUCTURAL.has(path[place] ?? "");
 }
 
 function invalid(message: string, cause?: unknown): CodedError {
