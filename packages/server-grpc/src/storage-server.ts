@@ -15,18 +15,21 @@ import {
 import { loadSync } from "@grpc/proto-loader";
 import {
   type GrpcCall,
-  type GrpcFailure,
   type GrpcHandler,
   type GrpcMessage,
   type GrpcPeer,
   type GrpcServer,
   type GrpcServerOptions,
+  type GrpcService,
+  grpcError,
   grpcFiles,
   grpcLoading,
   grpcServices,
 } from "@seneschal/core/storage";
-import { CodedError, checkOptions } from "@seneschal/kernel";
+import { type CodedError, checkOptions, isCoded } from "@seneschal/kernel";
 import { isLoopback, listenGrpc } from "./listen-grpc.ts";
+import { objectCalls } from "./object-calls.ts";
+import { type StorageFailure, storageFailure } from "./storage-failure.ts";
 
 const core = dirname(createRequire(import.meta.url).resolve("@seneschal/core/package.json"));
 let loaded: ReturnType<typeof loadSync> | undefined;
@@ -55,7 +58,9 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
     port: "number",
     tls: "object?",
     handlers: "object",
-    failure: "function",
+    objects: "object?",
+    onCall: "function?",
+    onFailure: "function?",
     idleTimeoutMs: "number?",
     proxyProtocol: "function?",
     onConnections: "function?",
@@ -73,19 +78,20 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
   });
   // Nothing is called before it listens.
   const peerOf: PeerOf = (peer) => listener.peerOf(peer);
+  const objects = options.objects && objectCalls(options.objects);
   for (const name of grpcServices) {
-    const handlers = options.handlers[name];
+    const handlers = name === "seneschal.storage.v1.ObjectService" ? (objects ?? options.handlers[name]) : options.handlers[name];
     if (handlers === undefined) continue;
     const service = definitions()[name] as ServiceDefinition;
     const methods: UntypedServiceImplementation = {};
     for (const [method, { requestStream, responseStream }] of Object.entries(service)) {
-      const handler = handlers[method];
-      if (handler === undefined) continue;
+      if (handlers[method] === undefined) continue;
+      const handler = observed(name, method, handlers[method], responseStream, options);
       methods[method] = requestStream
         ? receiving(handler, options, peerOf)
         : responseStream
           ? sending(handler, options, peerOf, (peer) => listener.cut(peer))
-          : unary(handler, options, peerOf);
+          : unary(handler, peerOf);
     }
     server.addService(service, methods);
   }
@@ -98,17 +104,60 @@ export async function serveGrpc(options: GrpcServerOptions): Promise<GrpcServer>
   };
 }
 
+/** The handler of a method with its calls told of. */
+function observed(
+  service: GrpcService,
+  method: string,
+  handler: GrpcHandler,
+  streams: boolean,
+  { onCall, onFailure }: GrpcServerOptions,
+): GrpcHandler {
+  const begin = () => {
+    const started = performance.now();
+    return (error?: unknown): void => {
+      const failure = error === undefined ? undefined : storageFailure(error);
+      if (failure?.ours === true) onFailure?.(error, method);
+      onCall?.({ service, method, status: failure?.code ?? 0, seconds: (performance.now() - started) / 1000 });
+    };
+  };
+  if (!streams)
+    return async (call) => {
+      const end = begin();
+      try {
+        const reply = await (handler(call) as Promise<GrpcMessage>);
+        end();
+        return reply;
+      } catch (error) {
+        end(error);
+        throw error;
+      }
+    };
+  return async function* (call) {
+    const end = begin();
+    let failure: unknown;
+    try {
+      yield* handler(call) as AsyncIterable<GrpcMessage>;
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      // Also when the client left in the middle.
+      end(failure);
+    }
+  };
+}
+
 type PeerOf = (address: string) => GrpcPeer;
 
 function gone(): CodedError {
-  return new CodedError("Cancelled", "the client went away");
+  return grpcError("Cancelled", "the client went away");
 }
 
 async function* nothing(): AsyncGenerator<GrpcMessage> {}
 
-function unary(handler: GrpcHandler, options: GrpcServerOptions, peerOf: PeerOf) {
+function unary(handler: GrpcHandler, peerOf: PeerOf) {
   return (call: ServerUnaryCall<GrpcMessage, GrpcMessage>, done: sendUnaryData<GrpcMessage>): void => {
-    answer(handler, { peer: peerOf(call.getPeer()), request: call.request, messages: nothing() }, options, done);
+    answer(handler, { peer: peerOf(call.getPeer()), request: call.request, messages: nothing() }, done);
   };
 }
 
@@ -118,13 +167,13 @@ function receiving(handler: GrpcHandler, options: GrpcServerOptions, peerOf: Pee
       try {
         yield* moving(call as AsyncIterable<GrpcMessage>, options.idleTimeoutMs);
       } catch (error) {
-        if (error instanceof CodedError) throw error;
+        if (isCoded(error)) throw error;
         throw call.cancelled ? gone() : error;
       }
       // A stream that its client cancelled may look like one that ended: only a whole one may become an object.
       if (call.cancelled) throw gone();
     })();
-    answer(handler, { peer: peerOf(call.getPeer()), request: {}, messages }, options, done);
+    answer(handler, { peer: peerOf(call.getPeer()), request: {}, messages }, done);
   };
 }
 
@@ -152,15 +201,15 @@ async function* moving(source: AsyncIterable<GrpcMessage>, idleMs = IDLE_MS): As
 }
 
 function stalled(what: string, idleMs: number): CodedError {
-  return new CodedError("RequestTimeout", `${what} for ${idleMs} ms`);
+  return grpcError("RequestTimeout", `${what} for ${idleMs} ms`);
 }
 
-function answer(handler: GrpcHandler, call: GrpcCall, options: GrpcServerOptions, done: sendUnaryData<GrpcMessage>): void {
+function answer(handler: GrpcHandler, call: GrpcCall, done: sendUnaryData<GrpcMessage>): void {
   Promise.resolve()
     .then(() => handler(call) as Promise<GrpcMessage>)
     .then(
       (reply) => done(null, reply),
-      (error: unknown) => done(wire(options.failure(error))),
+      (error: unknown) => done(wire(storageFailure(error))),
     );
 }
 
@@ -182,9 +231,9 @@ function sending(handler: GrpcHandler, options: GrpcServerOptions, peerOf: PeerO
     };
     run().catch((error: unknown) => {
       if (over.signal.aborted) return;
-      call.emit("error", wire(options.failure(error)));
+      call.emit("error", wire(storageFailure(error)));
       // What a client does not take keeps its status from it, and its bytes here: only its connection ends both.
-      if (error instanceof CodedError && error.code === "RequestTimeout") cut(call.getPeer());
+      if (isCoded(error, "RequestTimeout")) cut(call.getPeer());
     });
   };
 }
@@ -205,7 +254,7 @@ async function taken(call: ServerWritableStream<GrpcMessage, GrpcMessage>, over:
   }
 }
 
-function wire({ code, message, metadata }: GrpcFailure): Partial<ServiceError> {
+function wire({ code, message, metadata }: StorageFailure): Partial<ServiceError> {
   const trailers = new Metadata();
   for (const [name, value] of Object.entries(metadata)) trailers.set(name, value);
   return { code, details: message, metadata: trailers };

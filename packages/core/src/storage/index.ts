@@ -171,15 +171,17 @@ export { addRange, type ByteRange, cutRanges } from "./files/ranges.ts";
 export type { NfsServer, NfsServerOptions, ServeNfs } from "./files/serve-nfs.ts";
 export { directoryObject, directoryType, kindOfObject, type Move, moveDirectory, symlinkType } from "./files/tree.ts";
 export { diskRoom } from "./grpc/disk-room.ts";
+export { type GrpcErrorCode, grpcError } from "./grpc/grpc-errors.ts";
 export type {
   GrpcCall,
-  GrpcFailure,
   GrpcHandler,
   GrpcMessage,
+  GrpcObjects,
   GrpcPeer,
   GrpcServer,
   GrpcServerOptions,
   GrpcTls,
+  ObjectSession,
   ServeGrpc,
 } from "./grpc/serve-grpc.ts";
 export { type GrpcService, grpcFiles, grpcLoading, grpcPieceBytes, grpcServices } from "./grpc/services.ts";

@@ -5,6 +5,7 @@ import {
   type GrpcCall,
   type GrpcHandler,
   type GrpcMessage,
+  grpcError,
   isReadOnly,
   storageError,
 } from "@seneschal/core/storage";
@@ -14,7 +15,6 @@ import type { Actor } from "../context.ts";
 import { poolDurability, type StorageNode } from "../node.ts";
 import { auditedCall, textOf } from "./audited-call.ts";
 import type { PeerAuth } from "./authenticate-peer.ts";
-import { grpcError } from "./failure.ts";
 
 /** The StorageAdminService: for cluster admins only, every change in the audit log whether it succeeded or not. */
 export function adminCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, GrpcHandler>> {

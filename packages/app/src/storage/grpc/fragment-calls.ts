@@ -1,7 +1,7 @@
-import { diskRoom, type GrpcCall, type GrpcHandler, type GrpcMessage, grpcPieceBytes } from "@seneschal/core/storage";
+import { diskRoom, type GrpcCall, type GrpcHandler, type GrpcMessage, grpcError, grpcPieceBytes } from "@seneschal/core/storage";
+import { CodedError } from "@seneschal/kernel";
 import type { BlobDevice } from "@seneschal/kernel/ports";
 import type { DeviceSet } from "../data/device-set.ts";
-import { grpcError } from "./failure.ts";
 
 /** Bytes of one fragment: a chunk of 4 MiB with its seal, where it is not cut. */
 const maxFragmentBytes = (4 << 20) + 1024;
@@ -15,7 +15,7 @@ export function fragmentCalls(
   const local = ({ device_id: id }: GrpcMessage): BlobDevice => {
     const device = typeof id === "string" && devices.isLocal(id) ? devices.get(id) : undefined;
     if (device === undefined)
-      throw grpcError("device_unavailable", "this node does not serve the device", { field: "device_id" });
+      throw new CodedError("device_unavailable", "this node does not serve the device", { field: "device_id" });
     return device;
   };
   const extentOf = ({ extent }: GrpcMessage): string => (typeof extent === "string" ? extent : "");

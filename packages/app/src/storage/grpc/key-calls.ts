@@ -1,9 +1,8 @@
-import type { GrpcCall, GrpcHandler } from "@seneschal/core/storage";
+import { type GrpcCall, type GrpcHandler, grpcError } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { StorageNode } from "../node.ts";
 import { auditedCall, textOf } from "./audited-call.ts";
 import type { PeerAuth } from "./authenticate-peer.ts";
-import { grpcError } from "./failure.ts";
 
 /** The KeyManagerService. */
 export function keyManagerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, GrpcHandler>> {

@@ -1,22 +1,22 @@
 import type { Logger } from "@seneschal/adapters/logging";
 import {
   type GrpcHandler,
-  type GrpcMessage,
+  type GrpcObjects,
+  type GrpcPeer,
   type GrpcServer,
   type GrpcServerOptions,
   type GrpcTls,
+  type ObjectSession,
   type ServeGrpc,
   storageError,
 } from "@seneschal/core/storage";
 import type { Authorisation } from "../../platform/index.ts";
-import type { StorageContext } from "../context.ts";
 import type { StorageNode } from "../node.ts";
+import { objectStore } from "../objects/object-store.ts";
 import { adminCalls } from "./admin-calls.ts";
 import { createPeerAuth, type PeerAuth } from "./authenticate-peer.ts";
-import { grpcFailure } from "./failure.ts";
 import { fragmentCalls } from "./fragment-calls.ts";
 import { keyManagerCalls, tenantKeyCalls } from "./key-calls.ts";
-import { guarded, objectCalls } from "./object-calls.ts";
 import { logCalls, peerCalls } from "./peer-calls.ts";
 import { openRevocationFile } from "./revocation-file.ts";
 
@@ -40,18 +40,21 @@ export interface GrpcOptions {
   readonly serveGrpc: ServeGrpc;
 }
 
-type Calls = Readonly<Record<string, GrpcHandler>>;
 type Services = GrpcServerOptions["handlers"];
 
 /** Serves the data path: objects for tenants, fragments for nodes, devices, shards and tenants' keys for cluster admins. */
 export function openDataPort(options: GrpcOptions): Promise<GrpcServer> {
-  const { node, maxObjectBytes } = options;
-  return serve(options, "grpc", (auth) => ({
-    "seneschal.storage.v1.ObjectService": guarded(auth, objectCalls(node.objects, auth, maxObjectBytes)),
+  const { node, maxObjectBytes: maxBytes } = options;
+  const objects = (auth: PeerAuth): GrpcObjects => ({
+    open: (peer) => openSession(node, auth, peer),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  });
+  const services = (auth: PeerAuth): Services => ({
     "seneschal.storage.v1.StorageAdminService": adminCalls(node, auth),
     "seneschal.storage.v1.TenantKeyService": tenantKeyCalls(node, auth),
     "seneschal.storage.v1.FragmentService": fragmentCalls(node.devices, ({ peer }) => auth.admit(peer, "peers:use")),
-  }));
+  });
+  return serve(options, "grpc", services, objects);
 }
 
 /** Serves the peers' port: how this node is, the cluster's log, the key manager. */
@@ -68,6 +71,7 @@ function serve(
   options: GrpcOptions,
   transport: "grpc" | "raft",
   servicesWith: (auth: PeerAuth) => Services,
+  objectsWith?: (auth: PeerAuth) => GrpcObjects,
 ): Promise<GrpcServer> {
   const { node, log, tls } = options;
   const { context } = node;
@@ -89,23 +93,28 @@ function serve(
     ...(revocations === undefined ? {} : { revocations }),
   });
   const services = servicesWith(auth);
-  const known = new Set(["", "grpc.health.v1.Health", ...Object.keys(services)]);
+  const objects = objectsWith && { objects: objectsWith(auth) };
+  const own = objects === undefined ? [] : ["seneschal.storage.v1.ObjectService"];
+  const known = new Set(["", "grpc.health.v1.Health", ...own, ...Object.keys(services)]);
   const health: GrpcHandler = async (call) => {
     await auth.authenticate(call.peer);
     const service = call.request["service"] ?? "";
     if (!known.has(service as string)) throw storageError("NotFound", "no such service", { field: "service" });
     return { status: "SERVING" };
   };
-  const measured = Object.fromEntries(
-    Object.entries(services).map(([name, calls]) => [name, observe(calls, log, metered.has(name) ? metering(context) : idle)]),
-  );
   const labels = { transport };
   return options.serveGrpc({
     host: options.host,
     port: options.port,
     ...(tls === undefined ? {} : { tls }),
-    handlers: { ...measured, "grpc.health.v1.Health": { Check: health } },
-    failure: grpcFailure,
+    handlers: { ...services, "grpc.health.v1.Health": { Check: health } },
+    ...objects,
+    onCall({ service, method, status, seconds }) {
+      if (!metered.has(service)) return;
+      context.metrics.gatewayDuration.observe({ protocol: "grpc", method }, seconds);
+      context.metrics.gatewayRequests.inc({ protocol: "grpc", method, status: String(status) });
+    },
+    onFailure: (error, method) => log.error({ error, method }, "data path call failed"),
     ...(options.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: options.idleTimeoutMs }),
     ...(options.proxyProtocol === undefined ? {} : { proxyProtocol: options.proxyProtocol }),
     onConnections(open) {
@@ -132,59 +141,15 @@ const metered: ReadonlySet<string> = new Set([
   "seneschal.storage.v1.StorageAdminService",
   "seneschal.storage.v1.TenantKeyService",
 ]);
-const streaming: ReadonlySet<string> = new Set(["Get", "Read", "List", "ReadDeltas"]);
 
-type Meter = (method: string) => (status: number) => void;
-
-const idle: Meter = () => () => undefined;
-
-/** Counts and times calls by method and outcome. */
-function metering({ metrics }: StorageContext): Meter {
-  return (method) => {
-    const timer = metrics.gatewayDuration.startTimer({ protocol: "grpc", method });
-    return (status) => {
-      timer();
-      metrics.gatewayRequests.inc({ protocol: "grpc", method, status: String(status) });
-    };
+/** The objects of a node for one call, whose notifications say who made it. */
+async function openSession(node: StorageNode, auth: PeerAuth, peer: GrpcPeer): Promise<ObjectSession> {
+  const caller = await auth.authenticate(peer);
+  const principal = caller.kind === "tenant" ? caller.tenant : caller.id;
+  const address = peer.address.replace(/:\d+$/, "").replace(/^::ffff:/, "");
+  const request_id = Buffer.from(node.context.random(8)).toString("hex").toUpperCase();
+  return {
+    objects: objectStore(node.objects, { principal, address, request_id }),
+    tenantOf: (action, named) => auth.tenantOf(caller, action, named),
   };
-}
-
-/** Meters calls, and logs the failures that are ours. */
-function observe(handlers: Calls, log: Logger, meter: Meter): Calls {
-  const begin = (method: string) => {
-    const settle = meter(method);
-    return (error?: unknown): void => {
-      const failure = error === undefined ? undefined : grpcFailure(error);
-      if (failure?.ours === true) log.error({ error, method }, "data path call failed");
-      settle(failure?.code ?? 0);
-    };
-  };
-  const wrap = (method: string, handler: GrpcHandler): GrpcHandler => {
-    if (!streaming.has(method))
-      return async (call) => {
-        const end = begin(method);
-        try {
-          const reply = await (handler(call) as Promise<GrpcMessage>);
-          end();
-          return reply;
-        } catch (error) {
-          end(error);
-          throw error;
-        }
-      };
-    return async function* (call) {
-      const end = begin(method);
-      let failure: unknown;
-      try {
-        yield* handler(call) as AsyncIterable<GrpcMessage>;
-      } catch (error) {
-        failure = error;
-        throw error;
-      } finally {
-        // Also when the client left in the middle.
-        end(failure);
-      }
-    };
-  };
-  return Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, wrap(method, handler)]));
 }

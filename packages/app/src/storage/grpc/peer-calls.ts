@@ -3,6 +3,7 @@ import {
   diskRoom,
   type GrpcCall,
   type GrpcHandler,
+  grpcError,
   hasQuorum,
   isReadOnly,
   storageError,
@@ -13,7 +14,6 @@ import { eventsReply, eventsRequest } from "../peers/node-report.ts";
 import { auditedCall, textOf } from "./audited-call.ts";
 import type { PeerAuth } from "./authenticate-peer.ts";
 import { clusterCommand } from "./cluster-command.ts";
-import { grpcError } from "./failure.ts";
 
 /** The PeerService: how this node is, for the other nodes. */
 export function peerCalls(node: StorageNode, auth: PeerAuth): Readonly<Record<string, GrpcHandler>> {

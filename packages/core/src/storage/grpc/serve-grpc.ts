@@ -1,3 +1,4 @@
+import type { ObjectStore } from "../objects/object-store.ts";
 import type { GrpcService } from "./services.ts";
 
 /** A message: fields under their proto names, absent ones absent. */
@@ -20,11 +21,19 @@ export interface GrpcCall {
 /** Answers with one message, or with a stream of them where the method streams. */
 export type GrpcHandler = (call: GrpcCall) => Promise<GrpcMessage> | AsyncIterable<GrpcMessage>;
 
-/** What a failure looks like on the wire: the gRPC status, its text, the trailers. */
-export interface GrpcFailure {
-  readonly code: number;
-  readonly message: string;
-  readonly metadata: Readonly<Record<string, string>>;
+/** Who calls the ObjectService, and what it is served of. */
+export interface ObjectSession {
+  readonly objects: ObjectStore;
+  /** The tenant whose data a call is about: the caller's own, or the one that it names if it may. Throws `TenantAccessDenied`. */
+  tenantOf(action: "objects:read" | "objects:write", named: string): Promise<string>;
+}
+
+/** What the ObjectService is served by. */
+export interface GrpcObjects {
+  /** Called before anything of a call is read. Throws `AuthenticationFailed`. */
+  open(peer: GrpcPeer): Promise<ObjectSession>;
+  /** Bytes of one object; default 5 GiB, as one put of S3 may have. */
+  readonly maxBytes?: number;
 }
 
 /** PEM: who is trusted, and what is shown. */
@@ -43,7 +52,17 @@ export interface GrpcServerOptions {
   readonly tls?: GrpcTls;
   /** Methods that have no handler answer UNIMPLEMENTED. */
   readonly handlers: { readonly [S in GrpcService]?: Readonly<Record<string, GrpcHandler>> };
-  readonly failure: (error: unknown) => GrpcFailure;
+  /** Absent: the ObjectService is not served, or by its handlers. */
+  readonly objects?: GrpcObjects;
+  /** Called for every call once it is over, also where its client left in the middle; `status` as gRPC numbers it. */
+  readonly onCall?: (call: {
+    readonly service: GrpcService;
+    readonly method: string;
+    readonly status: number;
+    readonly seconds: number;
+  }) => void;
+  /** A failure that is not the client's. */
+  readonly onFailure?: (error: unknown, method: string) => void;
   /** How long a client may send nothing of a stream, or take nothing of one, milliseconds; default 60,000. */
   readonly idleTimeoutMs?: number;
   /** Whether the address of a connection is a balancer's that speaks the PROXY protocol; absent: none is. */

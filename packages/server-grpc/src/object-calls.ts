@@ -1,35 +1,33 @@
-import type { GrpcCall, GrpcHandler, GrpcMessage, GrpcPeer } from "@seneschal/core/storage";
+import {
+  type GrpcCall,
+  type GrpcHandler,
+  type GrpcMessage,
+  type GrpcObjects,
+  grpcError,
+  grpcPieceBytes,
+  type ObjectSession,
+  type ObjectVersion,
+} from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
-import type { ObjectDoc } from "../documents.ts";
-import { createBucket } from "../objects/buckets.ts";
-import { deleteObject } from "../objects/delete-object.ts";
-import { putObject } from "../objects/put-object.ts";
-import { headObject, readObject } from "../objects/read-object.ts";
-import { forRequest, type ObjectServices } from "../objects/services.ts";
-import type { Caller, PeerAuth } from "./authenticate-peer.ts";
-import { grpcError } from "./failure.ts";
 
-/** Bytes of one data message to a client; gRPC clients take 4 MiB by default. */
-const pieceBytes = 256 * 1024;
 /** As the S3 gateway: 5 GiB in one put. */
 const maxObjectBytes = 5 * 1024 ** 3;
 
-type Answer = (caller: Caller, call: GrpcCall) => Promise<GrpcMessage>;
-type Stream = (caller: Caller, call: GrpcCall) => AsyncIterable<GrpcMessage>;
+type Answer = (session: ObjectSession, call: GrpcCall) => Promise<GrpcMessage>;
 
-/** The ObjectService behind its authentication. */
-export function objectCalls(
-  services: ObjectServices,
-  { tenantOf }: Pick<PeerAuth, "tenantOf">,
-  maxBytes = maxObjectBytes,
-): { readonly CreateBucket: Answer; readonly Put: Answer; readonly Delete: Answer; readonly Has: Answer; readonly Get: Stream } {
+/** The ObjectService: a caller is authenticated before anything of its call is read. */
+export function objectCalls({ open, maxBytes = maxObjectBytes }: GrpcObjects): Readonly<Record<string, GrpcHandler>> {
+  const unary =
+    (answer: Answer): GrpcHandler =>
+    async (call) =>
+      answer(await open(call.peer), call);
   return {
-    async CreateBucket(caller, { request }) {
-      const tenant = await tenantOf(caller, "objects:write", text(request, "tenant"));
-      return { created: await createBucket(services, tenant, text(request, "bucket"), undefined) };
-    },
+    CreateBucket: unary(async ({ objects, tenantOf }, { request }) => {
+      const tenant = await tenantOf("objects:write", text(request, "tenant"));
+      return { created: await objects.createBucket(tenant, text(request, "bucket"), undefined) };
+    }),
 
-    async Put(caller, { messages, peer }) {
+    Put: unary(async ({ objects, tenantOf }, { messages }) => {
       const source = messages[Symbol.asyncIterator]();
       const first = await source.next();
       const start = first.done === true ? undefined : (first.value["start"] as GrpcMessage | undefined);
@@ -37,9 +35,9 @@ export function objectCalls(
       const name = nameOf(start["name"]);
       const size = number(start, "size");
       if (size !== undefined && size > maxBytes) throw tooLarge(maxBytes);
-      const object = await putObject(requestOf(services, caller, peer), {
+      const object = await objects.putObject({
         ...name,
-        tenant: await tenantOf(caller, "objects:write", name.tenant),
+        tenant: await tenantOf("objects:write", name.tenant),
         body: bodyOf(source, size, maxBytes),
         length: size,
         contentType: text(start, "content_type") || "application/octet-stream",
@@ -48,58 +46,39 @@ export function objectCalls(
         conditions: start["if_absent"] === true ? { ifNoneMatch: ["*"] } : {},
       });
       return infoOf(object);
-    },
+    }),
 
-    async *Get(caller, { request }) {
+    async *Get({ peer, request }) {
+      const { objects, tenantOf } = await open(peer);
       const name = nameOf(request["name"]);
-      const object = await headObject(services, await tenantOf(caller, "objects:read", name.tenant), name.bucket, name.key);
+      const object = await objects.headObject(await tenantOf("objects:read", name.tenant), name.bucket, name.key);
       const offset = number(request, "offset") ?? 0;
       if (offset > object.size) throw grpcError("InvalidRange", `offset is behind the ${object.size} bytes`, { field: "offset" });
       const length = number(request, "length");
       const end = length === undefined ? object.size : Math.min(object.size, offset + length);
       yield { info: infoOf(object) };
-      for await (const bytes of readObject(services, object, offset, end))
-        for (let at = 0; at < bytes.length; at += pieceBytes) yield { data: bytes.subarray(at, at + pieceBytes) };
+      for await (const bytes of objects.readObject(object, offset, end))
+        for (let at = 0; at < bytes.length; at += grpcPieceBytes) yield { data: bytes.subarray(at, at + grpcPieceBytes) };
     },
 
-    async Delete(caller, { request, peer }) {
+    Delete: unary(async ({ objects, tenantOf }, { request }) => {
       const name = nameOf(request);
-      const tenant = await tenantOf(caller, "objects:write", name.tenant);
-      const { deleted } = await deleteObject(requestOf(services, caller, peer), tenant, name.bucket, name.key);
+      const tenant = await tenantOf("objects:write", name.tenant);
+      const { deleted } = await objects.deleteObject(tenant, name.bucket, name.key, {});
       return { deleted };
-    },
+    }),
 
-    async Has(caller, { request }) {
+    Has: unary(async ({ objects, tenantOf }, { request }) => {
       const name = nameOf(request);
       try {
-        const object = await headObject(services, await tenantOf(caller, "objects:read", name.tenant), name.bucket, name.key);
+        const object = await objects.headObject(await tenantOf("objects:read", name.tenant), name.bucket, name.key);
         return { present: true, info: infoOf(object) };
       } catch (error) {
         if (isCoded(error, "NotFound")) return { present: false };
         throw error;
       }
-    },
+    }),
   };
-}
-
-/** Handlers for the server: a caller is authenticated before anything of its call is read. */
-export function guarded(auth: Pick<PeerAuth, "authenticate">, calls: ReturnType<typeof objectCalls>) {
-  const authenticate = ({ peer }: GrpcCall) => auth.authenticate(peer);
-  const { Get, ...unary } = calls;
-  const handlers: Record<string, GrpcHandler> = {
-    async *Get(call) {
-      yield* Get(await authenticate(call), call);
-    },
-  };
-  for (const [name, answer] of Object.entries(unary)) handlers[name] = async (call) => answer(await authenticate(call), call);
-  return handlers;
-}
-
-/** The services of one call, whose notifications say who made it. */
-function requestOf(services: ObjectServices, caller: Caller, { address }: GrpcPeer): ObjectServices {
-  const principal = caller.kind === "tenant" ? caller.tenant : caller.id;
-  const request_id = Buffer.from(services.context.random(8)).toString("hex").toUpperCase();
-  return forRequest(services, { principal, address: address.replace(/:\d+$/, "").replace(/^::ffff:/, ""), request_id });
 }
 
 async function* bodyOf(
@@ -130,7 +109,7 @@ function incomplete(declared: number) {
   return grpcError("IncompleteBody", `the body does not have the ${declared} bytes that were announced`, { field: "size" });
 }
 
-function infoOf({ size, etag, content_type, modified_at }: ObjectDoc): GrpcMessage {
+function infoOf({ size, etag, content_type, modified_at }: ObjectVersion): GrpcMessage {
   return { size, etag, content_type, modified_at: new Date(modified_at).toISOString() };
 }
 

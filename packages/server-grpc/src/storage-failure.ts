@@ -1,5 +1,5 @@
-import { type GrpcFailure, grpcStatus, type ObjectErrorCode, storageErrorKind } from "@seneschal/core/storage";
-import { CodedError, isCoded } from "@seneschal/kernel";
+import { type GrpcErrorCode, grpcStatus, type ObjectErrorCode, storageErrorKind } from "@seneschal/core/storage";
+import { isCoded } from "@seneschal/kernel";
 import type { BlobDeviceErrorCode } from "@seneschal/kernel/ports";
 
 const CANCELLED = 1;
@@ -8,9 +8,7 @@ const DEADLINE_EXCEEDED = 4;
 
 /** Failures that the data path has beside the taxonomy, with their gRPC status. */
 const own = {
-  /** The client went away; nobody hears it. */
   Cancelled: CANCELLED,
-  /** The client sent nothing, or took nothing, for too long. */
   RequestTimeout: DEADLINE_EXCEEDED,
   NoSuchBucket: grpcStatus.NOT_FOUND,
   NoSuchUpload: grpcStatus.NOT_FOUND,
@@ -41,15 +39,19 @@ const own = {
   invalid_extent_name: INVALID_ARGUMENT,
   directory_not_allowed: grpcStatus.PERMISSION_DENIED,
   directory_in_use: grpcStatus.ALREADY_EXISTS,
-} as const satisfies Readonly<Record<ObjectErrorCode | BlobDeviceErrorCode, number>> & Readonly<Record<string, number>>;
+} as const satisfies Readonly<Record<GrpcErrorCode | ObjectErrorCode | BlobDeviceErrorCode, number>> & Readonly<Record<string, number>>;
 
-/** A failure that only the data path has. */
-export function grpcError(code: keyof typeof own, message: string, details: Readonly<Record<string, unknown>> = {}): CodedError {
-  return new CodedError(code, message, details);
+/** What a failure looks like on the wire: the gRPC status, its text, the trailers. */
+export interface StorageFailure {
+  readonly code: number;
+  readonly message: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** It should be looked at. */
+  readonly ours: boolean;
 }
 
-/** A failure as it leaves the node, `ours` when it should be looked at: mapped by its code, never by its text. */
-export function grpcFailure(error: unknown): GrpcFailure & { readonly reason: string; readonly ours: boolean } {
+/** A failure as it leaves the node: mapped by its code, never by its text. */
+export function storageFailure(error: unknown): StorageFailure {
   const kind = storageErrorKind(error);
   if (kind !== undefined && error instanceof Error) {
     const code = grpcStatus[kind.grpc];
@@ -58,7 +60,6 @@ export function grpcFailure(error: unknown): GrpcFailure & { readonly reason: st
       code,
       // Which chunk on which device is the operator's affair.
       message: lost ? "the object cannot be read" : error.message,
-      reason: kind.name,
       ours: lost || code === grpcStatus.UNAVAILABLE,
       metadata: {
         "error-reason": kind.name,
@@ -71,14 +72,12 @@ export function grpcFailure(error: unknown): GrpcFailure & { readonly reason: st
     return {
       code: own[error.code as keyof typeof own],
       message: error.message,
-      reason: error.code,
       ours: false,
       metadata: { "error-reason": error.code, "error-retriable": String(error.code === "OperationAborted") },
     };
   return {
     code: grpcStatus.INTERNAL,
     message: "internal error",
-    reason: "Internal",
     ours: true,
     metadata: { "error-reason": "Internal", "error-retriable": "false" },
   };
