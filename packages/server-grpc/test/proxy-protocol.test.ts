@@ -1,11 +1,9 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { credentials } from "@grpc/grpc-js";
 import { openDataChannel } from "@seneschal/adapters/grpc-storage";
-import type { GrpcFailure } from "@seneschal/core/storage";
 import { afterEach, describe, expect, test } from "vitest";
 import { adminService, serveAdminService, serveGrpc } from "../src/index.ts";
 
-const failure = (error: unknown): GrpcFailure => ({ code: 13, message: String(error), metadata: {} });
 const clean: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of clean.splice(0).reverse()) await end();
@@ -45,7 +43,6 @@ const ports: readonly (readonly [
         port: 0,
         proxyProtocol,
         handlers: { "seneschal.storage.v1.PeerService": { Status } },
-        failure,
       });
       clean.push(() => server.close());
       return {

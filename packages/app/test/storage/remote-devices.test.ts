@@ -7,7 +7,6 @@ import { blobDeviceSuite } from "@seneschal/kernel/testing";
 import { serveGrpc } from "@seneschal/server-grpc";
 import { describe, expect, test } from "vitest";
 import { createDeviceSet } from "../../src/storage/data/device-set.ts";
-import { grpcFailure } from "../../src/storage/grpc/failure.ts";
 import { fragmentCalls } from "../../src/storage/grpc/fragment-calls.ts";
 import { flipExtent } from "./damage-extent.ts";
 
@@ -21,7 +20,6 @@ async function place(capacityBytes: number) {
     host: "127.0.0.1",
     port: 0,
     handlers: { "seneschal.storage.v1.FragmentService": fragmentCalls(devices, async () => undefined) },
-    failure: grpcFailure,
   });
   const remote = openRemoteDevices({ address: `127.0.0.1:${server.port}` });
   const places = new Map<string, StoredExtent>();
