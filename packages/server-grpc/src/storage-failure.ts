@@ -39,7 +39,8 @@ const own = {
   invalid_extent_name: INVALID_ARGUMENT,
   directory_not_allowed: grpcStatus.PERMISSION_DENIED,
   directory_in_use: grpcStatus.ALREADY_EXISTS,
-} as const satisfies Readonly<Record<GrpcErrorCode | ObjectErrorCode | BlobDeviceErrorCode, number>> & Readonly<Record<string, number>>;
+} as const satisfies Readonly<Record<GrpcErrorCode | ObjectErrorCode | BlobDeviceErrorCode, number>> &
+  Readonly<Record<string, number>>;
 
 /** What a failure looks like on the wire: the gRPC status, its text, the trailers. */
 export interface StorageFailure {

@@ -1,4 +1,11 @@
-import { grpcError, grpcStatus, type StorageErrorKind, type StorageErrorName, storageError, storageErrors } from "@seneschal/core/storage";
+import {
+  grpcError,
+  grpcStatus,
+  type StorageErrorKind,
+  type StorageErrorName,
+  storageError,
+  storageErrors,
+} from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -25,7 +32,10 @@ test("every failure of the taxonomy has the status that it says, and whether it 
 test("what nobody foresaw is INTERNAL, is ours, and tells nothing of itself, whatever is thrown", () => {
   const thrown = fc.oneof(
     fc.string().map((message) => new Error(message)),
-    fc.string().filter((code) => !Object.hasOwn(storageErrors, code)).map((code) => new CodedError(`x ${code}`, code)),
+    fc
+      .string()
+      .filter((code) => !Object.hasOwn(storageErrors, code))
+      .map((code) => new CodedError(`x ${code}`, code)),
     fc.constantFrom("__proto__", "constructor", "toString").map((code) => new CodedError(code, code)),
     fc.anything().filter((value) => !(value instanceof Error)),
   );
