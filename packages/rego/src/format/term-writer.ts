@@ -273,14 +273,29 @@ export class TermWriter extends LineWriter {
           this.#comprehension(term.value, term.body, place, closingRow(place, "{", "}"), key.row);
         });
         break;
-      case "template": {
-        const { start, end } = this.#extents.of(term);
-        this.write(this.#raw(term));
-        this.comments = this.comments.filter(({ loc }) => loc.offset < start || loc.offset >= end);
+      case "template":
+        this.#template(term);
         break;
-      }
     }
     if (!this.inline) this.startLine();
+  }
+
+  /** The text as it was written, each expression in one line; an expression of several lines, or with a comment, is left as it is. */
+  #template(term: Term & { kind: "template" }): void {
+    const { start, end } = this.#extents.of(term);
+    const text = this.source.slice(start, end);
+    const inside = this.comments.filter(({ loc }) => loc.offset >= start && loc.offset < end);
+    this.comments = this.comments.filter((comment) => !inside.includes(comment));
+    let written = start;
+    for (const part of term.parts) {
+      if (typeof part === "string") continue;
+      const place = this.#extents.of(part);
+      if (inside.length > 0 || this.#raw(part).includes("\n")) continue;
+      this.write(this.source.slice(written, place.start).replace(/\{\s*$/, "{"));
+      this.flattened({ row: term.loc.row, text }, () => this.literal(part));
+      written = place.end + (/^\s*/.exec(this.source.slice(place.end, end))?.[0].length ?? 0);
+    }
+    this.write(this.source.slice(written, end));
   }
 
   /** A number or string as it was written. */

@@ -90,7 +90,11 @@ describe("format", () => {
     ["names that are no identifiers stay in brackets", 'a := input["b c"]["d"].e', 'a := input["b c"].d.e'],
     ["a key that stands twice has its last value", 'a := {"k": 1, "l": 2, "k": 3}', 'a := {"k": 3, "l": 2}'],
     ["the text of numbers and strings stays", 'a := [1.50, 1e3, `x\\y`, "\\u0041"]', 'a := [1.50, 1e3, `x\\y`, "\\u0041"]'],
-    ["templates stay as they are", 'a := $"x {  input.b } y"', 'a := $"x {  input.b } y"'],
+    ["expressions of templates", 'a := $"x {  input.b+1 } y {(c)}{[d|d:=1]}"', 'a := $"x {input.b + 1} y {c}{[d | d := 1]}"'],
+    ["of templates in them", 'a := $"{ $"in { x+1 }" } end"', 'a := $"{$"in {x + 1}"} end"'],
+    ["of raw templates", "a := $`x\n{ f( y ) } \\{ z`", "a := $`x\n{f(y)} \\{ z`"],
+    ["the text of templates", 'a := $" x  \\{ y {"b"}  "', 'a := $" x  \\{ y {"b"}  "'],
+    ["several lines in a template", 'a := $"{\n  f(x,\n  y)\n}"', 'a := $"{\n  f(x,\n  y)\n}"'],
     ["chained bodies become rules", "p if { input.a; input.b } { input.c }", "p if {\n\tinput.a\n\tinput.b\n}\n\np if input.c"],
   ])("%s", (_, before, after) => {
     expect(formatted(`package p\n${before}\n`)).toBe(`package p\n\n${after}\n`);
