@@ -8,6 +8,7 @@ import {
   parseQuery,
   RegoCompileError,
   type Source,
+  writeJson,
 } from "@seneschal/rego/bundle";
 
 /** What a session works on. */
@@ -128,7 +129,7 @@ export class PolicySession {
         );
         return {
           kind: "told",
-          text: [result.kind === "defined" ? JSON.stringify(result.value) : "undefined", ...lines].join("\n"),
+          text: [result.kind === "defined" ? writeJson(result.value) : "undefined", ...lines].join("\n"),
         };
       }
       default:

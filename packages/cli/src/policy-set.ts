@@ -12,7 +12,7 @@ import {
   joinBundles,
   mergeValues,
   readCapabilities,
-  readJson as readRegoJson,
+  readDocument,
   type Source,
 } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
@@ -42,6 +42,7 @@ export interface DataOptions extends PolicyOptions {
 /** The options of every command that evaluates them. */
 export interface InputOptions extends DataOptions {
   readonly input?: string;
+  readonly stdinInput?: boolean;
 }
 
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
@@ -69,7 +70,10 @@ export const withData = (command: Command): Command =>
     collect,
   );
 
-export const withInput = (command: Command): Command => withData(command).option("-i, --input <file>", "input as JSON");
+export const withInput = (command: Command): Command =>
+  withData(command)
+    .option("-i, --input <file>", "input as JSON or YAML")
+    .option("-I, --stdin-input", "input from standard input, as JSON");
 
 /** What a command line names: sources, documents, the bundles that they are from, and how to compile. */
 interface PolicySet {
@@ -163,9 +167,15 @@ async function builtinsOf(host: Host, name: string): Promise<readonly Builtin[]>
   });
 }
 
-/** What `-i` names; undefined for nothing. */
-export async function inputOf(host: Host, { input }: InputOptions): Promise<unknown> {
-  return input === undefined ? undefined : readJson(host, input, readRegoJson);
+/** What `-i` names, or standard input holds; undefined for nothing. Throws `file_invalid`, and `usage` for both. */
+export async function inputOf(host: Host, { input, stdinInput }: InputOptions): Promise<unknown> {
+  if (input !== undefined && stdinInput === true) throw new CodedError("usage", "--input and --stdin-input exclude each other");
+  if (stdinInput === true) return inputAs("standard input", await host.stdin());
+  return input === undefined ? undefined : inputAs(input, await readText(host, input));
+}
+
+function inputAs(name: string, text: string): unknown {
+  return loaded(() => readDocument(name, text));
 }
 
 /** An error of an evaluation as it is told: some messages hold their code behind a place, as those of OPA do. */
@@ -173,7 +183,12 @@ export function failureText({ code, message }: { readonly code: string; readonly
   return message.includes(`${code}: `) ? message : `${code}: ${message}`;
 }
 
-/** How the command line evaluates. */
+/** How the command line evaluates: exactly, as it prints. */
 export function settings(data: Readonly<Record<string, unknown>>) {
-  return { data, now: Date.now(), clock: () => performance.now() };
+  return { data, now: Date.now(), clock: () => performance.now(), exact: true };
+}
+
+/** {@link settings} of one evaluation for a person: what the policy prints goes where no result goes. */
+export function shownSettings(host: Host, data: Readonly<Record<string, unknown>>) {
+  return { ...settings(data), print: (line: string) => host.err(line) };
 }

@@ -30,8 +30,8 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
 
   const context: CommandContext = {
     host,
-    result(value, text) {
-      host.out(json ? JSON.stringify(value) : (text ?? renderText(value)));
+    result(value, text, write = JSON.stringify) {
+      host.out(json ? write(value) : (text ?? renderText(value)));
     },
     exit(next) {
       code = next;

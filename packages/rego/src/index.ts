@@ -26,7 +26,7 @@ export { type FormatOptions, format } from "./format/format.ts";
 export { type BundleLimits, bundleIntake, DEFAULT_BUNDLE_LIMITS } from "./load/bundle-limits.ts";
 export type { BundleFile, BundleKey } from "./load/bundle-signature.ts";
 export { type LoadCode, LoadError } from "./load/load-error.ts";
-export { type DocumentFile, mergeDocuments, mergeValues } from "./load/merge-documents.ts";
+export { type DocumentFile, mergeDocuments, mergeValues, readDocument } from "./load/merge-documents.ts";
 export { type Bundle, type BundleOptions, joinBundles, readBundle } from "./load/read-bundle.ts";
 export type { Comparison, Condition, ConditionValue } from "./partial/condition.ts";
 export type { PartialCode } from "./partial/partial-evaluator.ts";
@@ -34,6 +34,6 @@ export type { Body, Expr, Head, Literal, Location, Module, RegoVersion, Rule, So
 export { mountModule } from "./syntax/mount.ts";
 export { parseModule, parseQuery } from "./syntax/parse-module.ts";
 export { type Visitor, visit } from "./syntax/visit.ts";
-export { readJson, toJson } from "./value/json.ts";
+export { readJson, toJson, writeJson } from "./value/json.ts";
 export { type Budgets, DEFAULT_BUDGETS } from "./value/meter.ts";
 export { compare, equal, type Value } from "./value/value.ts";

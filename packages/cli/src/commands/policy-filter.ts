@@ -6,7 +6,7 @@ import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { loaded } from "../policy-files.ts";
-import { collect, type InputOptions, inputOf, policyOf, settings, withInput } from "../policy-set.ts";
+import { collect, type InputOptions, inputOf, policyOf, shownSettings, withInput } from "../policy-set.ts";
 import { readJson } from "../read-file.ts";
 
 /** Their names alone: what writes SQL is loaded when it is asked for. */
@@ -33,7 +33,7 @@ export function addFilter(policy: Command, { host, result, exit }: CommandContex
       const { sources, data, options: how } = await policyOf(host, paths, options);
       const compiled = compile(sources, how);
       const input = await inputOf(host, options);
-      const told = usable(() => compiled.partial(query, unknowns, input, settings(data)));
+      const told = usable(() => compiled.partial(query, unknowns, input, shownSettings(host, data)));
       if (told.kind !== "condition") {
         const at = told.kind === "refused" ? `${told.file}:${told.row}:${told.col}: ` : "";
         result(told, `${at}${told.code}: ${told.message}`);

@@ -1,7 +1,9 @@
+import { writeJson } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
+import { tableOf } from "../policy-answer.ts";
 import { PolicySession, type SessionAnswer } from "../policy-session.ts";
-import { type InputOptions, inputOf, policyOf, settings, withInput } from "../policy-set.ts";
+import { type InputOptions, inputOf, policyOf, shownSettings, withInput } from "../policy-set.ts";
 
 /** `policy repl`: rules and queries line by line; under `--json` an answer is a line of JSON. */
 export function addRepl(policy: Command, { host, result }: CommandContext): void {
@@ -18,12 +20,12 @@ export function addRepl(policy: Command, { host, result }: CommandContext): void
         sources,
         options: how,
         input: await inputOf(host, options),
-        settings: () => settings(data),
+        settings: () => shownSettings(host, data),
       });
       for await (const line of host.readLines(() => (session.open ? "| " : "> "))) {
         const answer = session.enter(line);
         if (answer.kind === "end") break;
-        if (answer.kind !== "more" && answer.kind !== "nothing") result(answer, textOf(answer));
+        if (answer.kind !== "more" && answer.kind !== "nothing") result(answer, textOf(answer), writeJson);
       }
     });
 }
@@ -31,7 +33,7 @@ export function addRepl(policy: Command, { host, result }: CommandContext): void
 function textOf(answer: SessionAnswer): string {
   switch (answer.kind) {
     case "value":
-      return JSON.stringify(answer.value, null, 2);
+      return writeJson(answer.value, 2);
     case "rows":
       return tableOf(answer.rows);
     case "told":
@@ -41,17 +43,4 @@ function textOf(answer: SessionAnswer): string {
     default:
       return answer.kind;
   }
-}
-
-function tableOf(rows: readonly Readonly<Record<string, unknown>>[]): string {
-  const names = Object.keys(rows[0] ?? {}).sort((a, b) => Number(a === "value") - Number(b === "value"));
-  const cells = [names, ...rows.map((row) => names.map((name) => JSON.stringify(row[name])))];
-  const widths = names.map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)));
-  const lines = cells.map((row) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  return [lines[0], widths.map((width) => "-".repeat(width)).join("  "), ...lines.slice(1)].join("\n");
 }

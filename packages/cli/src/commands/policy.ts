@@ -1,23 +1,24 @@
-import { check, compile, type Policy, type Result } from "@seneschal/rego/bundle";
-import { type Command, InvalidArgumentError } from "commander";
+import { check, compile, type Policy, writeJson } from "@seneschal/rego/bundle";
+import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import {
-  failureText,
   type InputOptions,
   inputOf,
   type PolicyOptions,
   policyOf,
   settings,
+  shownSettings,
   withInput,
   withPolicy,
 } from "../policy-set.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addBuild } from "./policy-build.ts";
 import { addCapabilities, addDependencies } from "./policy-deps.ts";
+import { entrypointOf } from "./policy-entrypoint.ts";
+import { addEval, documentText } from "./policy-eval.ts";
 import { addFilter } from "./policy-filter.ts";
 import { addFmt } from "./policy-fmt.ts";
-import { type ProfileOptions, showProfile, withProfile } from "./policy-profile.ts";
 import { addRepl } from "./policy-repl.ts";
 import { addTest } from "./policy-test.ts";
 
@@ -28,7 +29,8 @@ export const addPolicy: AddCommand = (program, context) => {
     .description("Rego policies: check, format, evaluate, test, explain, profile, measure, build");
   addCheck(policy, context);
   addFmt(policy, context);
-  addEvaluation(policy, context);
+  addEval(policy, context);
+  addExplain(policy, context);
   addTest(policy, context);
   addBench(policy, context);
   addBuild(policy, context);
@@ -51,44 +53,20 @@ function addCheck(policy: Command, { host, result, exit }: CommandContext): void
     });
 }
 
-function addEvaluation(policy: Command, { host, result, exit }: CommandContext): void {
-  withProfile(withInput(policy.command("eval").description("the document at an entrypoint")))
-    .argument("<entrypoint>", "for example data.authz.allow", entrypointOf)
-    .argument("[paths...]", ".rego files or directories")
-    .action(async (entrypoint: string, paths: string[], options: InputOptions & ProfileOptions) => {
-      const { sources, data, options: how } = await policyOf(host, paths, options);
-      const compiled = compile(sources, how);
-      const input = await inputOf(host, options);
-      const wanted = options.profile === true || options.profileSort !== undefined || options.profileLimit !== undefined;
-      const profiled = wanted ? compiled.profile(entrypoint, input, settings(data)) : undefined;
-      const answer = profiled?.result ?? compiled.evaluate(entrypoint, input, settings(data));
-      const profile = profiled === undefined ? undefined : showProfile(profiled.rows, options);
-      result(
-        { ...answer, ...(profile === undefined ? {} : { profile: profile.value }) },
-        [textOf(answer), ...(profile?.lines ?? [])].join("\n"),
-      );
-      if (answer.kind !== "defined") exit(exitCode.no);
-    });
+function addExplain(policy: Command, { host, result }: CommandContext): void {
   withInput(policy.command("explain").description("which rules held, which failed, and where"))
     .argument("<entrypoint>", "for example data.authz.allow", entrypointOf)
     .argument("[paths...]", ".rego files or directories")
     .action(async (entrypoint: string, paths: string[], options: InputOptions) => {
       const { sources, data, options: how } = await policyOf(host, paths, options);
       const compiled = compile(sources, how);
-      const told = compiled.explain(entrypoint, await inputOf(host, options), settings(data));
+      const told = compiled.explain(entrypoint, await inputOf(host, options), shownSettings(host, data));
       const lines = told.rules.map(
         ({ rule, file, row, held, failedAt, text }) =>
           `${held ? "held  " : "failed"} ${rule} (${file}:${row})${failedAt === undefined ? "" : ` at row ${failedAt}: ${text?.trim()}`}`,
       );
-      result(told, [textOf(told.result), ...lines].join("\n"));
+      result(told, [documentText(told.result), ...lines].join("\n"), writeJson);
     });
-}
-
-/** Where an evaluation starts: what a policy without rules can be asked about. */
-function entrypointOf(text: string): string {
-  if (compile([]).evaluate(text).kind === "error")
-    throw new InvalidArgumentError("expected a place below data, such as data.authz.allow");
-  return text;
 }
 
 const MEASURE_MS = 1000;
@@ -123,9 +101,4 @@ function measure(policy: Policy, entrypoint: string, input: unknown, options: ob
   };
   spin(MEASURE_MS / 5);
   return spin(MEASURE_MS);
-}
-
-function textOf(answer: Result): string {
-  if (answer.kind === "defined") return JSON.stringify(answer.value, null, 2);
-  return answer.kind === "undefined" ? "undefined" : failureText(answer);
 }

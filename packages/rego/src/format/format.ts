@@ -3,6 +3,7 @@ import type { Problem } from "../errors.ts";
 import type { Source } from "../syntax/ast.ts";
 import { Extents } from "../syntax/extents.ts";
 import { parseModuleWith } from "../syntax/parse-module.ts";
+import { refusedByV1 } from "./accepted.ts";
 import { sameMeaning } from "./same-meaning.ts";
 import { writeModule } from "./write-module.ts";
 
@@ -18,7 +19,8 @@ const MAX_ROUNDS = 4;
 
 /**
  * Writes a module in the layout of `opa fmt`, run until it changes nothing. Comments are kept, and so is the meaning: a module that the
- * layout would change, or rob of a comment, is returned as it is. `text` is undefined if the source has problems.
+ * layout would change, or rob of a comment, is returned as it is. `text` is undefined if the source has problems, and for a v0 source that v1
+ * would refuse: by deprecated builtins, for example.
  *
  * @example
  * ```ts
@@ -42,7 +44,10 @@ export function format(
   let text: string | undefined;
   for (let round = 0; round < MAX_ROUNDS && module !== undefined; round++) {
     const next = writeModule(module, extents, { written, to, dropV0Imports });
-    if (next === text) return { text, problems };
+    if (next === text) {
+      const refused = converted ? refusedByV1(source, text) : [];
+      return refused.length > 0 ? { text: undefined, problems: refused } : { text, problems };
+    }
     written = to;
     extents = new Extents();
     const again = parseModuleWith({ name: source.name, source: next, version: to }, extents);

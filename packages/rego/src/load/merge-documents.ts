@@ -30,7 +30,7 @@ type Members = Record<string, unknown>;
  */
 export function mergeDocuments(files: readonly DocumentFile[]): Readonly<Record<string, unknown>> {
   checkArgument("files", files, "array");
-  return mergeValues(files.map(({ name, path, text }) => ({ name, path, value: read(name, text) })));
+  return mergeValues(files.map(({ name, path, text }) => ({ name, path, value: readDocument(name, text) })));
 }
 
 /** {@link mergeDocuments} of what is read already. */
@@ -48,10 +48,23 @@ export function mergeValues(
   return root;
 }
 
-function read(name: string, text: string): unknown {
+/**
+ * A document's text as a value, every digit kept, a byte order mark passed over: YAML where the name ends in `.yaml` or `.yml`, else JSON.
+ * Throws {@link LoadError} `data_invalid`, by the name.
+ *
+ * @example
+ * ```ts
+ * import { readDocument } from "@seneschal/rego";
+ * console.log(readDocument("input.yaml", "user: ada\n")); // { user: 'ada' }
+ * ```
+ */
+export function readDocument(name: string, text: string): unknown {
+  checkArgument("name", name, "string");
+  checkArgument("text", text, "string");
+  const said = text.replace(/^\ufeff/, "");
   try {
-    if (!/\.ya?ml$/.test(name)) return readJson(text);
-    return metered(DEFAULT_BUDGETS, undefined, () => toJson(readYaml(text), true));
+    if (!/\.ya?ml$/.test(name)) return readJson(said);
+    return metered(DEFAULT_BUDGETS, undefined, () => toJson(readYaml(said), true));
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : "unreadable";
     throw new LoadError("data_invalid", `${name}: ${reason}`);

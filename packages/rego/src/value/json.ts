@@ -2,7 +2,7 @@ import { checkArgument } from "../argument.ts";
 import { EvaluationError } from "../errors.ts";
 import { keyText, printable } from "./format.ts";
 import { budgets, tick } from "./meter.ts";
-import { Decimal, parseNumber, toDouble } from "./number.ts";
+import { Decimal, numberText, parseNumber, toDouble } from "./number.ts";
 import { getKey, isArray, type PlainObject, RegoSet, sortedKeys, type Value } from "./value.ts";
 
 const MAX_NESTING = 10_000;
@@ -158,6 +158,39 @@ export function setOwn(map: Record<string, Value>, key: string, value: Value): v
 export function toJson(value: Value, exact = false): unknown {
   if (typeof value === "boolean" || typeof value === "number" || value === null) return value;
   return new Conversion(exact).convert(value, 0);
+}
+
+/**
+ * The JSON of what an evaluation gave, with every digit of results that are `exact`: the counterpart of {@link readJson}. Laid out as by
+ * `JSON.stringify` with so many spaces; undefined members are left out.
+ *
+ * @example
+ * ```ts
+ * import { compile, writeJson } from "@seneschal/rego";
+ * const policy = compile([{ name: "p.rego", source: "package p\n\nnext := input.id + 1\n" }]);
+ * const result = policy.evaluate("data.p.next", { id: 9007199254740992n }, { exact: true });
+ * console.log(writeJson(result)); // {"kind":"defined","value":9007199254740993}
+ * ```
+ */
+export function writeJson(value: unknown, indent = 0): string {
+  checkArgument("indent", indent, "number");
+  return jsonOf(value, "\n", " ".repeat(indent)) ?? "null";
+}
+
+function jsonOf(value: unknown, line: string, indent: string): string | undefined {
+  if (typeof value === "bigint" || value instanceof Decimal) return numberText(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const inner = line + indent;
+  const isList = Array.isArray(value);
+  const parts = isList
+    ? value.map((item) => jsonOf(item, inner, indent) ?? "null")
+    : Object.entries(value).flatMap(([key, item]) => {
+        const text = jsonOf(item, inner, indent);
+        return text === undefined ? [] : [`${JSON.stringify(key)}:${indent === "" ? "" : " "}${text}`];
+      });
+  const [open, close] = isList ? "[]" : "{}";
+  if (parts.length === 0 || indent === "") return `${open}${parts.join(",")}${close}`;
+  return `${open}${inner}${parts.join(`,${inner}`)}${line}${close}`;
 }
 
 class Conversion {
