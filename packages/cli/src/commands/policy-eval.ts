@@ -35,7 +35,8 @@ export function addEval(policy: Command, { host, result, exit }: CommandContext)
         throw wrong("--json and --format exclude each other");
       if (profiles && !isDocument) throw wrong("--profile is of a document, such as data.authz.allow, and of no other query");
       if (profiles && format !== undefined) throw wrong("--profile and --format exclude each other");
-      const { sources, data, options: how } = await policyOf(host, paths, options, "optional");
+      // a document without a policy is a forgotten file, a query may need none
+      const { sources, data, options: how } = await policyOf(host, paths, options, isDocument ? "required" : "optional");
       const compiled = compile(sources, how);
       const input = await inputOf(host, options);
       const given = { ...shownSettings(host, data), strict: options.strictBuiltinErrors === true };
