@@ -44,6 +44,17 @@ export {
   TRANSITIONS,
 } from "./state/allocation.ts";
 export { type AllocationAsked, allocationRequest } from "./state/allocation-request.ts";
+export {
+  AUDIT_PIECE,
+  type AuditPiece,
+  continuesPieces,
+  duePieces,
+  pieceBytes,
+  pieceDamaged,
+  pieceOf,
+  piecesBefore,
+  readPiece,
+} from "./state/audit-pieces.ts";
 export { decodeState, encodePieces, encodeState, stateHash } from "./state/encoding.ts";
 export { holdingOf } from "./state/holdings.ts";
 export { type ComputeNode, NODE_STATES, type NodeInventory, type NodeState, ownerOf, stateOf, versionOf } from "./state/node.ts";

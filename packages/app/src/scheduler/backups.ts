@@ -2,8 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { listFiles, readBytes, readText, writeAside } from "@seneschal/adapters/files";
 import { CodedError } from "@seneschal/kernel";
-import { decodeState, encodePieces, type QuotaState } from "@seneschal/quota";
-import { continuesPieces } from "./audit/open-audit-archive.ts";
+import { continuesPieces, decodeState, encodePieces, type QuotaState } from "@seneschal/quota";
 
 /** A backup as it was read. */
 interface SavedState {
@@ -11,7 +10,7 @@ interface SavedState {
   readonly text: string;
   readonly hash: string;
   /** The archived pieces of the audit chain before the state's part of it. Absent in a backup of an earlier version, which left them out. */
-  readonly audit: readonly Uint8Array[] | undefined;
+  readonly audit: readonly string[] | undefined;
 }
 
 /** Copies of the whole state in a directory, each with its hash in its name, and of the audit chain's archive beside it. */
@@ -71,8 +70,7 @@ export function openBackups(directory: string): Backups {
         if (error.code === "ENOENT") return undefined;
         throw error;
       });
-      const pieces = archived?.split("\n").slice(0, -1) ?? [];
-      const audit = pieces.map((piece) => Buffer.from(piece));
+      const audit = archived?.split("\n").slice(0, -1) ?? [];
       const whole = continuesPieces(state, audit);
       if (archived !== undefined && !whole) throw damaged();
       return { state, text: bytes.toString("utf8"), hash, audit: whole ? audit : undefined };

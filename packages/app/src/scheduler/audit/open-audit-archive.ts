@@ -1,7 +1,16 @@
-import { CodedError, type Json, utf8Encode } from "@seneschal/kernel";
-import { sortedJson } from "@seneschal/kernel/log";
-import type { LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
-import { type AuditRecord, auditHash, type QuotaState } from "@seneschal/quota";
+import type { ReplicatedLog } from "@seneschal/kernel/ports";
+import {
+  AUDIT_PIECE,
+  type AuditRecord,
+  continuesPieces,
+  duePieces,
+  pieceBytes,
+  pieceDamaged,
+  pieceOf,
+  piecesBefore,
+  type QuotaState,
+  readPiece,
+} from "@seneschal/quota";
 import type { Quotas } from "../quotas.ts";
 
 /** The audit chain beyond what the replicated state holds. */
@@ -17,7 +26,7 @@ export interface AuditArchive {
   /** What is archived of the chain before the state's part of it, piece by piece. Throws as `newest`. */
   pieces(state: QuotaState): AsyncIterable<Uint8Array>;
   /** Archives the pieces of a backup where the state's part of the chain continues them. Repeatable. */
-  adopt(pieces: readonly Uint8Array[], state: QuotaState): Promise<void>;
+  adopt(pieces: readonly string[], state: QuotaState): Promise<void>;
 }
 
 export interface AuditArchiveOptions {
@@ -27,15 +36,6 @@ export interface AuditArchiveOptions {
   readonly keep: number;
 }
 
-/** A stretch of the chain, with the hash that it continues. */
-interface Piece {
-  readonly previous: string;
-  readonly entries: readonly AuditRecord[];
-}
-
-/** Entries of one archived piece: piece n holds those from n x 256 + 1 on. */
-const PIECE = 256;
-
 /**
  * Keeps the whole audit chain within reach while the state stays small. An entry leaves the state only after its piece is
  * durable in the log's archive, by a command of its own; every process makes the same piece, so that it matters not who does.
@@ -43,24 +43,24 @@ const PIECE = 256;
 export function openAuditArchive({ quotas, log, keep }: AuditArchiveOptions): AuditArchive {
   const bytesOf = async (piece: number): Promise<Uint8Array> => {
     const bytes = await log.archived(piece);
-    if (bytes === undefined) throw damaged(piece * PIECE + 1);
+    if (bytes === undefined) throw pieceDamaged(piece * AUDIT_PIECE + 1);
     return bytes;
   };
-  const load = async (piece: number): Promise<readonly AuditRecord[]> => readPiece(piece, await bytesOf(piece)).entries;
+  const load = async (piece: number): Promise<readonly AuditRecord[]> =>
+    readPiece(piece, new TextDecoder().decode(await bytesOf(piece))).entries;
   return {
     async tidy(commandId) {
-      const entries = [...quotas.state().audit.values()];
-      if (entries.length < keep + PIECE) return;
-      let piece = Math.floor(((entries[0] as AuditRecord).seq - 1) / PIECE);
-      let previous = piece === 0 ? "" : lastOf(await load(piece - 1)).hash;
-      let last = 0;
-      for (let at = 0; entries.length - at >= keep + PIECE; at += PIECE, piece++) {
-        const records = entries.slice(at, at + PIECE);
-        const content: Piece = { previous, entries: records };
-        await log.archive(piece, utf8Encode(sortedJson(content as unknown as Json)));
-        ({ hash: previous, seq: last } = lastOf(records));
+      const due = duePieces(quotas.state(), keep);
+      const [[oldest] = []] = due;
+      if (oldest === undefined) return;
+      let piece = pieceOf(oldest.seq);
+      let last = piece === 0 ? undefined : (await load(piece - 1)).at(-1);
+      for (const entries of due) {
+        await log.archive(piece, pieceBytes({ previous: last?.hash ?? "", entries }));
+        last = entries.at(-1);
+        piece += 1;
       }
-      await quotas.proposeAll([{ kind: "audit.archive", id: commandId(), by: "system", through: last }]);
+      await quotas.proposeAll([{ kind: "audit.archive", id: commandId(), by: "system", through: last?.seq ?? 0 }]);
     },
     async newest({ audit, nextAudit }, offset, limit) {
       const first = audit.values().next().value?.seq ?? nextAudit;
@@ -72,68 +72,22 @@ export function openAuditArchive({ quotas, log, keep }: AuditArchiveOptions): Au
         if (record.seq <= top) found.push(record);
       }
       for (let seq = Math.min(top, first - 1); seq >= 1 && found.length < limit; seq--) {
-        const piece = Math.floor((seq - 1) / PIECE);
+        const piece = pieceOf(seq);
         if (loaded?.piece !== piece) loaded = { piece, records: await load(piece) };
-        found.push(loaded.records[(seq - 1) % PIECE] as AuditRecord);
+        found.push(loaded.records[(seq - 1) % AUDIT_PIECE] as AuditRecord);
       }
       return found;
     },
     async *pieces(state) {
       for (let piece = 0; piece < piecesBefore(state); piece++) {
         const bytes = await bytesOf(piece);
-        readPiece(piece, bytes);
+        readPiece(piece, new TextDecoder().decode(bytes));
         yield bytes;
       }
     },
     async adopt(pieces, state) {
       if (!continuesPieces(state, pieces)) return;
-      for (const [piece, bytes] of pieces.entries()) await log.archive(piece, bytes);
+      for (const [piece, text] of pieces.entries()) await log.archive(piece, Buffer.from(text));
     },
   };
-}
-
-/** How many archived pieces lie before the part of the chain that the state holds. */
-function piecesBefore({ audit, nextAudit }: QuotaState): number {
-  return Math.floor(((audit.values().next().value?.seq ?? nextAudit) - 1) / PIECE);
-}
-
-/** Whether these pieces are the whole chain before the state's part of it, every hash as it must be. */
-export function continuesPieces(state: QuotaState, pieces: readonly Uint8Array[]): boolean {
-  if (pieces.length !== piecesBefore(state)) return false;
-  let head = "";
-  try {
-    for (const [at, bytes] of pieces.entries()) {
-      const { previous, entries } = readPiece(at, bytes);
-      if (previous !== head || entries.length !== PIECE) return false;
-      head = lastOf(entries).hash;
-    }
-  } catch {
-    return false;
-  }
-  for (const { hash, ...entry } of state.audit.values()) {
-    if (auditHash(head, entry) !== hash) return false;
-    head = hash;
-  }
-  return head === state.auditHead;
-}
-
-/** A piece from its bytes. Throws `log_diverged` unless its entries continue each other. */
-function readPiece(piece: number, bytes: Uint8Array): Piece {
-  const read = JSON.parse(new TextDecoder().decode(bytes)) as Piece;
-  let before = read.previous;
-  for (const [at, { hash, ...entry }] of read.entries.entries()) {
-    if (entry.seq !== piece * PIECE + at + 1 || auditHash(before, entry) !== hash) throw damaged(entry.seq);
-    before = hash;
-  }
-  return read;
-}
-
-function lastOf(records: readonly AuditRecord[]): AuditRecord {
-  return records.at(-1) as AuditRecord;
-}
-
-function damaged(seq: number): CodedError<LogErrorCode> {
-  return new CodedError("log_diverged", `the archived audit entry ${seq} is missing or does not continue the one before`, {
-    seq,
-  });
 }
