@@ -20,9 +20,10 @@ export function pieceOf(seq: number): number {
 }
 
 /** The whole pieces that leave the state when so many of the newest entries stay; every process makes the same. */
-export function duePieces({ audit }: Pick<QuotaState, "audit">, keep: number): readonly (readonly AuditRecord[])[] {
+export function duePieces(state: Pick<QuotaState, "audit">, keep: number): readonly (readonly AuditRecord[])[] {
+  checkArgument("state", state, "object");
   checkArgument("keep", keep, "number");
-  const entries = [...audit.values()];
+  const entries = [...state.audit.values()];
   const pieces: (readonly AuditRecord[])[] = [];
   for (let at = 0; entries.length - at >= keep + AUDIT_PIECE; at += AUDIT_PIECE) pieces.push(entries.slice(at, at + AUDIT_PIECE));
   return pieces;
