@@ -79,6 +79,11 @@ export function embeddedPolicyEngine(options: EmbeddedPolicyOptions = {}): Polic
     let own: ReturnType<typeof compileCached> | undefined;
     return {
       packages,
+      async filter(path, rows, input, { now }) {
+        own ??= compileCached(sources, compileOptions);
+        if (!own.ok) return { kind: "error", code: "eval_internal_error", message: "the policy does not compile" };
+        return own.policy.partial(refOf(["data", ...belowData(path)]), rows, input, { now, clock, budgets, print });
+      },
       async evaluate(path, input, { now, data, owner }) {
         const below = belowData(path);
         const apart = owner !== undefined && pool !== undefined;
@@ -142,6 +147,10 @@ async function compileApart(
     return { problems: [{ ...problem, row: 1, col: 1 }], packages: [], compiled: 0 };
   }
 }
+
+/** A path of names as a query. */
+const refOf = ([root = "", ...names]: readonly string[]): string =>
+  root + names.map((name) => `[${JSON.stringify(name)}]`).join("");
 
 const clock = (): number => performance.now();
 

@@ -50,6 +50,7 @@ import { auditHandlers } from "./handlers/audit.ts";
 import { decisionHandlers } from "./handlers/decisions.ts";
 import { enforcementHandlers } from "./handlers/enforcement.ts";
 import { fileHandlers } from "./handlers/files.ts";
+import { filterHandlers } from "./handlers/filters.ts";
 import { healthHandlers } from "./handlers/health.ts";
 import { keyHandlers } from "./handlers/keys.ts";
 import { lineageHandlers } from "./handlers/lineage.ts";
@@ -222,6 +223,7 @@ export async function openGovernance(given: GovernanceOptions): Promise<Governan
   const handlers = handlersOfOneMoment(callers, {
     ...decisionHandlers,
     ...enforcementHandlers,
+    ...filterHandlers,
     ...redactionHandlers,
     ...fileHandlers,
     ...approvalHandlers,

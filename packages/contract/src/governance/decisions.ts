@@ -122,4 +122,62 @@ export const decisionRoutes = {
       .meta({ id: "EnforceResponse" }),
     extension: true,
   },
+  filterRows: {
+    method: "POST",
+    path: "/api/v1/filters",
+    summary: "The rows for which a document of the policy holds: as a condition, or as SQL with parameters",
+    tag: "evaluation",
+    auth: "principal",
+    action: "evaluate",
+    safe: true,
+    body: z
+      .strictObject({
+        query: z
+          .string()
+          .max(512)
+          .regex(/^data(?:\.[A-Za-z_][A-Za-z0-9_]*){1,16}$/)
+          .meta({ description: "The document that says whether one row is shown", example: "data.orders.include" }),
+        rows: z
+          .array(
+            z
+              .string()
+              .max(256)
+              .regex(/^input(?:\.[A-Za-z_][A-Za-z0-9_]*){1,8}$/),
+          )
+          .min(1)
+          .max(16)
+          .default(["input.row"])
+          .meta({ description: "Where rows stand in the policy's input: their members are columns" }),
+        user_context: evaluateRequest.shape.user_context.meta({ description: "What the policy reads as `input.user`" }),
+        input: z
+          .record(z.string().max(256), jsonValue)
+          .default({})
+          .meta({ description: "What else the policy's input holds; `user` and rows are none of it" }),
+        dialect: z
+          .enum(["postgres", "bigquery", "snowflake"])
+          .optional()
+          .meta({ description: "Writes the condition as SQL of this database; goes with `columns`" }),
+        columns: z
+          .record(
+            z.string().max(512),
+            z.strictObject({
+              column: z.string().min(1).max(512),
+              type: z.enum(["text", "integer", "numeric", "boolean"]),
+            }),
+          )
+          .optional()
+          .meta({ description: "What fields of the condition are in the database: `input.row.owner` -> its column and type" }),
+      })
+      .meta({ id: "FilterRequest" }),
+    status: 200,
+    reply: z
+      .strictObject({
+        decision_id: z.string(),
+        condition: jsonValue.optional().meta({ description: "In the form of UCAST; without `dialect`" }),
+        sql: z.string().optional().meta({ description: "True for the rows that pass, false or NULL for others" }),
+        parameters: z.array(z.string()).optional().meta({ description: "In the order of their placeholders, all as texts" }),
+      })
+      .meta({ id: "FilterResponse" }),
+    extension: true,
+  },
 } as const satisfies Contract;

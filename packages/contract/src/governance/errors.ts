@@ -38,7 +38,7 @@ const only = {
     ],
     ...["chatCompletions", "completions", "embeddings"],
   ],
-  POLICY_EVALUATION_FAILED: ["evaluate", "enforce", "chatCompletions", "completions", "embeddings"],
+  POLICY_EVALUATION_FAILED: ["evaluate", "enforce", "filterRows", "chatCompletions", "completions", "embeddings"],
 };
 
 /** The only place where data governance's failures meet HTTP. */

@@ -1,32 +1,11 @@
 import { checkArgument } from "@seneschal/kernel";
+import type { RowCondition, RowValue } from "@seneschal/kernel/ports";
 import { governanceError } from "../errors.ts";
 import { plainNumber } from "../redaction/known-values.ts";
 import { quoted } from "./table-query.ts";
 import type { EnforcedDialect } from "./table-rules.ts";
 
-/** A value of a row; of a number that no double is the digits. */
-type RowValue = null | boolean | number | string | { readonly number: string };
-
-/**
- * What must hold of a row, in the form of UCAST, as `policy.partial` of `@seneschal/rego` gives it: each field is true or false of each row whose NULLs are Rego's null, by Rego's order of all
- * values (null < false < true < numbers < texts).
- */
-export type RowCondition =
-  | { readonly type: "compound"; readonly operator: "and" | "or" | "not"; readonly value: readonly RowCondition[] }
-  | {
-      readonly type: "field";
-      readonly operator: "eq" | "ne" | "lt" | "le" | "gt" | "ge";
-      readonly field: string;
-      readonly value: RowValue | { readonly field: string };
-    }
-  | { readonly type: "field"; readonly operator: "in"; readonly field: string; readonly value: readonly RowValue[] }
-  | {
-      readonly type: "field";
-      readonly operator: "startswith" | "endswith" | "contains";
-      readonly field: string;
-      readonly value: string;
-    }
-  | { readonly type: "field"; readonly operator: "exists"; readonly field: string };
+export type { RowCondition };
 
 export const COLUMN_TYPES = ["text", "integer", "numeric", "boolean"] as const;
 

@@ -33,11 +33,14 @@ export type { Notification, Notifier } from "./notifier.ts";
 export {
   type CompiledPolicy,
   checkDecided,
+  type FilterAnswer,
   type PolicyAnswer,
   type PolicyEngine,
   type PolicyProblem,
   type PolicySource,
   type PolicyWork,
+  type RowCondition,
+  type RowValue,
 } from "./policy-engine.ts";
 export type { Random } from "./random.ts";
 export type { RateCounter } from "./rate-counter.ts";

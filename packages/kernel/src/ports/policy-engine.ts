@@ -48,6 +48,43 @@ export function checkDecided(answer: PolicyAnswer): void {
   throw new CodedError("service_unavailable", `the policy was not decided: ${answer.code}`, { retry_after: 1 });
 }
 
+/** A value of a row; of a number that no double is the digits. */
+export type RowValue = null | boolean | number | string | { readonly number: string };
+
+/**
+ * What must hold of a row, in the form of UCAST, as an engine that evaluates for all rows at once gives it: each field is true or false of each row whose NULLs are Rego's null, by Rego's order of all
+ * values (null < false < true < numbers < texts).
+ */
+export type RowCondition =
+  | { readonly type: "compound"; readonly operator: "and" | "or" | "not"; readonly value: readonly RowCondition[] }
+  | {
+      readonly type: "field";
+      readonly operator: "eq" | "ne" | "lt" | "le" | "gt" | "ge";
+      readonly field: string;
+      readonly value: RowValue | { readonly field: string };
+    }
+  | { readonly type: "field"; readonly operator: "in"; readonly field: string; readonly value: readonly RowValue[] }
+  | {
+      readonly type: "field";
+      readonly operator: "startswith" | "endswith" | "contains";
+      readonly field: string;
+      readonly value: string;
+    }
+  | { readonly type: "field"; readonly operator: "exists"; readonly field: string };
+
+/** For which rows of a table a document holds. What no condition says is `refused`: it is no filter, and nothing may be shown by it. */
+export type FilterAnswer =
+  | { readonly kind: "condition"; readonly condition: RowCondition }
+  | {
+      readonly kind: "refused";
+      readonly code: string;
+      readonly message: string;
+      readonly file: string;
+      readonly row: number;
+      readonly col: number;
+    }
+  | { readonly kind: "error"; readonly code: string; readonly message: string };
+
 /** A compiled, immutable set of policies. */
 export interface CompiledPolicy {
   /** Evaluates the document at `path`, for example `["data", "gateway", "authz", "allow"]`. `now` is milliseconds. */
@@ -56,6 +93,16 @@ export interface CompiledPolicy {
     input: Json,
     options: { readonly now: number; readonly data?: JsonObject; readonly owner?: string },
   ): Promise<PolicyAnswer>;
+  /**
+   * For which rows the document at `path` holds, `rows` being paths below `input` (`input.row`) whose members are columns. Absent where the engine evaluates for one row
+   * at a time alone.
+   */
+  filter?(
+    path: readonly string[],
+    rows: readonly string[],
+    input: Json,
+    options: { readonly now: number },
+  ): Promise<FilterAnswer>;
   /** The package path of each source, without `data`. */
   readonly packages: readonly (readonly string[])[];
 }
