@@ -33,8 +33,9 @@ async function regoFilesOf(host: Host, paths: readonly string[], data: readonly 
   };
   for (const path of paths) {
     const names = await namesBelow(resolve(host.cwd, path));
-    if (names === undefined) add(path);
-    else for (const name of names) if (isRego(name)) add(join(path, name));
+    if (names === undefined) {
+      if (!isDocument(path)) add(path);
+    } else for (const name of names) if (isRego(name)) add(join(path, name));
   }
   for (const path of data) {
     const names = await namesBelow(resolve(host.cwd, path));
@@ -45,6 +46,7 @@ async function regoFilesOf(host: Host, paths: readonly string[], data: readonly 
 }
 
 const isRego = (name: string): boolean => name.endsWith(".rego");
+const isDocument = (name: string): boolean => /\.(json|ya?ml)$/.test(name);
 
 interface Entry {
   /** Below the directory that was asked for. */
@@ -71,9 +73,14 @@ async function entriesBelow(path: string): Promise<readonly Entry[] | undefined>
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The files below a directory, in order of name; undefined for what is none. */
+/** The files below a directory, and the links to files, in order of name; undefined for what is none. */
 async function namesBelow(path: string): Promise<readonly string[] | undefined> {
-  return (await entriesBelow(path))?.filter(({ kind }) => kind === "file").map(({ name }) => name);
+  const entries = await entriesBelow(path);
+  if (entries === undefined) return undefined;
+  const names: string[] = [];
+  for (const { name, kind } of entries)
+    if (kind === "file" || (kind === "symlink" && (await stat(join(path, name))).isFile())) names.push(name);
+  return names;
 }
 
 /** The sources at and below the paths, and those that `--data` names. Throws `usage` when there is none, unless they are optional. */
@@ -92,19 +99,28 @@ export async function sourcesOf(
   return sources;
 }
 
-/** JSON and YAML files as one document, those below a directory at the path of theirs. Throws `file_invalid`. */
-export async function documentsOf(host: Host, paths: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
-  const files: DocumentFile[] = [];
-  for (const path of paths) {
+/**
+ * JSON and YAML files as one document, those below a directory at the path of theirs: of `paths` what is named so, of `data` what is no policy. What
+ * is named twice for one place is read once. Throws `file_invalid`.
+ */
+export async function documentsOf(
+  host: Host,
+  paths: readonly string[],
+  data: readonly string[],
+): Promise<Readonly<Record<string, unknown>>> {
+  const files = new Map<string, DocumentFile>();
+  const add = async (name: string, path: readonly string[]): Promise<void> => {
+    const key = JSON.stringify([resolve(host.cwd, name), path]);
+    if (!files.has(key)) files.set(key, { name, path, text: await readText(host, name) });
+  };
+  const addAll = async (path: string, wanted: (name: string) => boolean): Promise<void> => {
     const names = await namesBelow(resolve(host.cwd, path));
-    if (names === undefined && !isRego(path)) files.push({ name: path, path: [], text: await readText(host, path) });
-    for (const below of names ?? []) {
-      if (!/\.(json|ya?ml)$/.test(below)) continue;
-      const name = join(path, below);
-      files.push({ name, path: below.split(sep).slice(0, -1), text: await readText(host, name) });
-    }
-  }
-  return loaded(() => mergeDocuments(files));
+    if (names === undefined && wanted(path)) await add(path, []);
+    for (const below of names ?? []) if (isDocument(below)) await add(join(path, below), below.split(sep).slice(0, -1));
+  };
+  for (const path of paths) await addAll(path, isDocument);
+  for (const path of data) await addAll(path, (name) => !isRego(name));
+  return loaded(() => mergeDocuments([...files.values()]));
 }
 
 /** A bundle: a directory or a `.tar.gz`. Throws `file_invalid`; what is more than the limits is refused before it is read. */

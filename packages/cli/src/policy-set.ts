@@ -83,12 +83,27 @@ interface PolicySet {
   readonly options: CompileOptions;
 }
 
+/** The sources that a command line names, of a command that reads no documents but those of bundles. Throws `usage` when it names none. */
+export function sourceSetOf(host: Host, paths: readonly string[], options: PolicyOptions): Promise<PolicySet> {
+  return setOf(host, paths, [], options, "required");
+}
+
 /** The sources and documents that a command line names. Throws `usage` when it names no source, unless they are optional. */
-export async function policyOf(
+export function policyOf(
   host: Host,
   paths: readonly string[],
   options: DataOptions,
   need: "required" | "optional" = "required",
+): Promise<PolicySet> {
+  return setOf(host, paths, paths, options, need);
+}
+
+async function setOf(
+  host: Host,
+  paths: readonly string[],
+  documented: readonly string[],
+  options: DataOptions,
+  need: "required" | "optional",
 ): Promise<PolicySet> {
   const { verificationKey, signingAlg: algorithm, scope } = options;
   const key =
@@ -111,11 +126,11 @@ export async function policyOf(
   const named = options.data ?? [];
   const version = options.v0Compatible === true ? "v0" : "v1";
   const plain = await sourcesOf(host, paths, { version, data: named }, bundles.length > 0 ? "optional" : need);
-  const documents = await documentsOf(host, named);
+  const documents = await documentsOf(host, documented, named);
   const data = loaded(() =>
     mergeValues([
       { name: "the bundles", path: [], value: bundled.data },
-      { name: "--data", path: [], value: documents },
+      { name: "the files", path: [], value: documents },
     ]),
   );
   return { sources: [...bundled.sources, ...plain], data, bundles, options: await compileOptionsOf(host, options) };

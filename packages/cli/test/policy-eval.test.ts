@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -70,6 +70,21 @@ describe("policy eval", () => {
     expect([piped.code, piped.text]).toEqual([0, "1"]);
     expect((await call(["eval", "input", "-I"], "{")).code).toBe(2);
     expect((await call(["eval", "input", "-I", "-i", "input.json"], "{}")).code).toBe(2);
+  });
+
+  test("reads the data files beside policies, each at the path of its directory, links to files as well", async () => {
+    await mkdir(join(cwd, "dir/roles"), { recursive: true });
+    await writeFile(join(cwd, "dir/p.rego"), "package q\n\nimport data.roles\n\nallow if roles.ada\n\ntest_allow if allow\n");
+    await writeFile(join(cwd, "ada.yaml"), "ada: true\n");
+    await symlink(join(cwd, "ada.yaml"), join(cwd, "dir/roles/data.yaml"));
+    for (const paths of [["dir"], ["-d", "dir"], ["dir", "-d", "dir"], ["dir/p.rego", "-d", "dir"]]) {
+      const { code, text } = await call(["eval", "data.q.allow", ...paths]);
+      expect([paths, code, text]).toEqual([paths, 0, "true"]);
+    }
+    expect((await call(["test", "dir"])).code).toBe(0);
+    await writeFile(join(cwd, "dir/odd.json"), "{");
+    expect((await call(["eval", "data.q.allow", "dir"])).errors.join("")).toContain("odd.json");
+    expect((await call(["check", "dir"])).code).toBe(0);
   });
 
   test("tells what a policy prints on standard error, and nowhere else", async () => {

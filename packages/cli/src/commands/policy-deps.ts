@@ -2,7 +2,7 @@ import { CodedError } from "@seneschal/kernel";
 import { compile, currentCapabilities } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
-import { capabilitiesOf, type PolicyOptions, policyOf, withPolicy } from "../policy-set.ts";
+import { capabilitiesOf, type PolicyOptions, sourceSetOf, withPolicy } from "../policy-set.ts";
 
 /** `policy deps`: what a query reads, as `opa deps` tells it. */
 export function addDependencies(policy: Command, { host, result }: CommandContext): void {
@@ -10,7 +10,7 @@ export function addDependencies(policy: Command, { host, result }: CommandContex
     .argument("<query>", "for example data.authz.allow")
     .argument("[paths...]", ".rego files or directories")
     .action(async (query: string, paths: string[], options: PolicyOptions) => {
-      const { sources, options: how } = await policyOf(host, paths, options);
+      const { sources, options: how } = await sourceSetOf(host, paths, options);
       const told = compile(sources, how).dependencies(query);
       const list = (name: string, refs: readonly string[]): readonly string[] => [`${name}:`, ...refs.map((ref) => `  ${ref}`)];
       result(told, [...list("base documents", told.base), ...list("virtual documents", told.virtual)].join("\n"));

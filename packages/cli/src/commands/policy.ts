@@ -9,6 +9,7 @@ import {
   policyOf,
   settings,
   shownSettings,
+  sourceSetOf,
   withInput,
   withPolicy,
 } from "../policy-set.ts";
@@ -45,7 +46,7 @@ function addCheck(policy: Command, { host, result, exit }: CommandContext): void
     .argument("[paths...]", ".rego files or directories")
     .option("-S, --strict", "refuse imports, variables and arguments that nothing uses, and deprecated builtins")
     .action(async (paths: string[], options: PolicyOptions & { readonly strict?: boolean }) => {
-      const { sources, options: how } = await policyOf(host, paths, options);
+      const { sources, options: how } = await sourceSetOf(host, paths, options);
       const problems = check(sources, { ...how, strict: options.strict === true });
       const lines = problems.map(({ file, row, col, code, message }) => `${file}:${row}:${col}: ${code}: ${message}`);
       result({ valid: problems.length === 0, problems }, problems.length === 0 ? "no problems" : lines.join("\n"));
