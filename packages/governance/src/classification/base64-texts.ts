@@ -9,8 +9,8 @@ const LINE = /[^\r\n]+/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text has
 const BINARY = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
 
-/** A text in base64 and where it stands. */
-interface Base64Run {
+/** A text that stands in another one in an encoding, and where it stands. */
+export interface EncodedText {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -24,7 +24,7 @@ export function base64Texts(text: string): readonly string[] {
 }
 
 /** The same with their places. Where lines are no text together, each is looked at alone: what stands below a run need not belong to it. */
-export function base64Runs(text: string): readonly Base64Run[] {
+export function base64Runs(text: string): readonly EncodedText[] {
   return [...text.matchAll(RUN)].flatMap(({ 0: run, index }) => {
     const whole = runAt(run, index);
     if (whole !== undefined) return [whole];
@@ -33,7 +33,7 @@ export function base64Runs(text: string): readonly Base64Run[] {
   });
 }
 
-function runAt(run: string, start: number): Base64Run | undefined {
+function runAt(run: string, start: number): EncodedText | undefined {
   const text = textOfRun(
     run
       .replace(/[\r\n\\]/g, "")
@@ -48,7 +48,12 @@ function textOfRun(run: string): string | undefined {
   // Most runs are no text, and their first bytes tell.
   const start = fromBase64(run.slice(0, 32));
   if (start === undefined || !beginsAsText(start)) return undefined;
-  const bytes = fromBase64(run) as Uint8Array;
+  return textOfBytes(fromBase64(run) as Uint8Array);
+}
+
+/** The text that bytes are, in UTF-8 or in UTF-16 of Latin letters; `undefined` for other bytes. */
+export function textOfBytes(bytes: Uint8Array): string | undefined {
+  if (!beginsAsText(bytes.subarray(0, 24))) return undefined;
   const wide = bytes.length % 2 === 0 && bytes.every((byte, at) => at % 2 === 0 || byte === 0);
   const found = wide ? String.fromCharCode(...bytes.filter((_, at) => at % 2 === 0)) : strict(bytes);
   return found === undefined || BINARY.test(found) ? undefined : found;

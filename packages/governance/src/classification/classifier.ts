@@ -8,11 +8,11 @@ import { splitStatements } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import { filledTemplates } from "../sql/templates.ts";
 import type { SchemaOf } from "../sql/types.ts";
-import { base64Texts } from "./base64-texts.ts";
 import { isBirthDate } from "./birth-date.ts";
 import { namedEvidence } from "./code-evidence.ts";
 import { withoutUrlEncoding } from "./code-strings.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
+import { encodedTexts } from "./encoded-texts.ts";
 import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName, unread } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { hiddenQueryEvidence } from "./hidden-query.ts";
@@ -134,24 +134,24 @@ export function checkLength(query: string): void {
   throw governanceError("validation_failed", `query: ${reason}`, { field: "query", reason });
 }
 
-/** Base64 within base64 so deep is read; what lies deeper may be anything. */
-const MAX_BASE64 = 4;
+/** Encodings within encodings so deep are read; what lies deeper may be anything. */
+const MAX_ENCODED = 4;
 
 function classify(query: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): ClassificationResult {
   const { evidence, form, operation, scope } = evidenceOf(query, context, policy, options);
-  evidence.push(...base64Evidence(query, policy, options, 1));
+  evidence.push(...encodedEvidence(query, policy, options, 1));
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
 }
 
-/** Evidence of the texts that a text holds in base64: they are read as they would be alone. Their places are not of this text. */
-function base64Evidence(text: string, policy: TierPolicy, options: ClassifierOptions, depth: number): readonly Evidence[] {
-  return base64Texts(text).flatMap((inner) => {
-    if (depth > MAX_BASE64) return [unread(policy, "base64 within base64")];
+/** Evidence of the texts that a text holds in an encoding: they are read as they would be alone. Their places are not of this text. */
+function encodedEvidence(text: string, policy: TierPolicy, options: ClassifierOptions, depth: number): readonly Evidence[] {
+  return encodedTexts(text).flatMap(([how, inner]) => {
+    if (depth > MAX_ENCODED) return [unread(policy, `${how} within ${how}`)];
     const found = evidenceOf(inner, {}, policy, options).evidence.map(({ finding: _, path: __, ...evidence }) => ({
       ...evidence,
-      reason: `within base64: ${evidence.reason}`,
+      reason: `within ${how}: ${evidence.reason}`,
     }));
-    return [...found, ...base64Evidence(inner, policy, options, depth + 1)];
+    return [...found, ...encodedEvidence(inner, policy, options, depth + 1)];
   });
 }
 

@@ -1,6 +1,7 @@
 import { decodeHTMLStrict } from "entities/decode";
 import { partitionPoint } from "../partition-point.ts";
 import { base64Runs, utf8Length } from "./base64-texts.ts";
+import { bareRuns, MAY_HOLD_ENCODED, unseenRuns } from "./encoded-texts.ts";
 import { MARKS, type Normalised, normalise } from "./normalise.ts";
 
 /** A text as it reads once what is encoded in it is written out, with the way back to the offsets of the original. */
@@ -40,6 +41,10 @@ const SEPARATOR = /(?<=\S)\t{1,8}(?=\S)|[\v\f\x1c-\x1f\x85\u2028\u2029]/g;
 /** Groups of digits, with letters of codes, and the signs between them that no identifier has. */
 const GROUPS = /(?<![A-Za-z\d])[A-Z]{0,4}\d{0,12}(?:[/\\_|+](?:[\dA-Z]{1,12}|\p{L}{3,10}(?=[/\\_|+]\d))){1,12}(?![a-z\d])/gu;
 const SIGN = /[/\\_|+]/g;
+/** Digits one by one, with a blank or a dot between. */
+const SPELT = /(?<![\p{L}\p{N}]|\d[ .])\d([ .])\d(?:\1\d){6,38}(?![ .]?\d|\p{L})/gu;
+/** Between two pieces of a text that code joins: an operator, or nothing but blanks. */
+const JOINED = /(?<=([^\s\\])(["'`]))(?:\s{0,8}(?:\+|&|\.|\|\|)\s{0,8}|\s{1,8}|\s{0,8}\\\r?\n\s{0,8})[furb]{0,2}\2(?=[^\s])/gi;
 /** Fewer digits are dates and fractions. */
 const LEAST_DIGITS = 6;
 
@@ -56,24 +61,39 @@ const MAY_HOLD = new RegExp(
     "[\\v\\f\\x1c-\\x1f\\x85\\u2028\\u2029]",
     "[\\dA-Z][/\\\\_|+][\\dA-Z]",
     "[\\w+/-]{11}[\\w+/=-]",
+    "\\d([ .])\\d\\1\\d\\1\\d",
+    `["'\`](?:\\s|[+&.|\\\\])[^"'\`]{0,18}["'\`]`,
+    MAY_HOLD_ENCODED,
     MARKS,
   ].join("|"),
 );
 
 /**
- * Writes out what a text holds in character references of HTML, percent-encoding, quoted-printable, encoded words of mail, escapes of code (`\u0040`, `\x40`) and base64, also within one another;
- * leaves out marks that are put on Latin letters and digits; and reads tabs, odd separators of lines, and signs between groups of digits as blanks. `undefined` where there is nothing of this.
+ * Writes out what a text holds in character references of HTML, percent-encoding, quoted-printable, encoded words of mail, escapes of code (`\u0040`, `\x40`), base64, base32, hexadecimal, tags and variation selectors that nobody sees, and pieces of a text that code joins, also within one another;
+ * leaves out marks that are put on Latin letters and digits; puts digits together that stand one by one; and reads tabs, odd separators of lines, and signs between groups of digits as blanks. `undefined` where there is nothing of this.
  */
 export function decodedText(text: string): DecodedText | undefined {
   if (!MAY_HOLD.test(text)) return undefined;
   let written = new Rewritten(text).with(fields(text));
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const before = written;
-    for (const find of [words, base64Runs, references, softBreaks, percents, quoted, escapes, marks])
+    for (const find of [
+      unseenRuns,
+      words,
+      base64Runs,
+      bareRuns,
+      references,
+      softBreaks,
+      percents,
+      quoted,
+      escapes,
+      joinedPieces,
+      marks,
+    ])
       written = written.with(find(written.text));
     if (written === before) break;
   }
-  const joins = [...separators(written.text), ...groups(written.text)].sort((a, b) => a.start - b.start);
+  const joins = [...separators(written.text), ...groups(written.text), ...spelt(written.text)].sort((a, b) => a.start - b.start);
   const joinedAt = merged(joins.map(({ start, end }): Span => [written.start(start), written.end(end)]));
   written = written.with(joins);
   if (written.spans.length === 0) return undefined;
@@ -247,6 +267,18 @@ function groups(text: string): readonly Rewriting[] {
     if (run.replace(/\D/g, "").length < LEAST_DIGITS) return [];
     return Array.from(run.matchAll(SIGN), ({ index: at }) => joinAt(text, index + at, index + at + 1));
   });
+}
+
+function spelt(text: string): readonly Rewriting[] {
+  return [...text.matchAll(SPELT)].flatMap(({ 0: run, index }) =>
+    Array.from(run.matchAll(/[ .]/g), ({ index: at }) => ({ start: index + at, end: index + at + 1, text: "" })),
+  );
+}
+
+function joinedPieces(text: string): readonly Rewriting[] {
+  if (!/["'`]/.test(text)) return [];
+  // The quotation mark before the joint goes with it.
+  return Array.from(text.matchAll(JOINED), ({ 0: { length }, index }) => ({ start: index - 1, end: index + length, text: "" }));
 }
 
 /** What groups of one value have between them where nothing else is put there. */

@@ -193,12 +193,16 @@ function digitValue(code: number): number {
   return (code - first) % 10;
 }
 
+/** A pattern of Braille without dots: a blank to the eye. */
+const BRAILLE_BLANK = 0x2800;
+
 /** The UTF-16 units that stand for one character. */
 function foldOne(c: string, mixed: boolean): string {
   const code = c.codePointAt(0) ?? 0;
   if (code < 0x80) return c;
   if (DASHES.test(c)) return "-";
   if (DIGIT.test(c)) return String(digitValue(code));
+  if (code === BRAILLE_BLANK) return " ";
   const latin = mixed ? HOMOGLYPHS[c] : undefined;
   if (latin !== undefined) return LOWER.has(c) ? latin.toLowerCase() : latin;
   return c.normalize("NFKC");

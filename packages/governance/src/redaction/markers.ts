@@ -125,9 +125,9 @@ export function outsideOf(text: string, spans: readonly Span[], start = 0, end =
     .join(" ");
 }
 
-/** Whether a letter or digit is in a text: nothing else of a value says anything. */
+/** Whether a letter or digit is in a text, or what carries one unseen, as tags and runs of variation selectors do: nothing else of a value says anything. */
 export function saysSomething(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
+  return /[\p{L}\p{N}\u{e0020}-\u{e007e}]|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{4}/u.test(text);
 }
 
 /** Whether a mask made this of a whole value: letters and digits are left at its end alone, at most four characters and less than half of it. */

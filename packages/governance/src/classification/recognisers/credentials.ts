@@ -194,6 +194,13 @@ export const credentials: readonly Recogniser[] = [
       { name: "of a database user", regex: /\bidentified by (?:values )?["'][^"'\n]{4,128}["']/gi, score: 0.8 },
       { name: "netrc", regex: /\b(?:login|account)\s{1,9}\S{1,64}\s{1,9}password\s{1,9}\S{4,128}/g, score: 0.8 },
       {
+        // As people tell each other: who, and behind a stroke or a word with what. Names of ways to log in (`SSO / OAuth2`) have no digits in several places.
+        name: "beside a user name",
+        regex:
+          /(?<![\p{L}\d])(?:log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in|authenticate|connect)(?: [\p{L}\d.'’-]{1,24}){0,3}? (?:with|as|using) [^\s/:"']{2,64}(?: ?[/:] ?| (?:and|with) )["']?(?=[^\s"',;]{0,64}\p{L})(?=[^\s"',;]{0,64}\d(?:[^\s"',;\d]{1,64}\d|[^\s"',;]{0,64}[#$%&*@^!]))[^\s"',;]{8,64}/giu,
+        score: 0.7,
+      },
+      {
         name: "in words",
         regex:
           /(?<!\p{L})(?:password|passphrase|passwort|kennwort|mot de passe|contrase[nñ]a|senha|palavra-passe|wachtwoord|parola d['’]ordine|parola chiave)(?: (?:for|to|of|on|für|von|vom|zu|zum|zur|des|der|du|de|del|della|do|da|para|per|pour|van|voor)(?: [\p{L}\d.'’-]{1,24}){1,4}?)? (?:is|was|lautet|ist|war|est|es|è|é|luidt)(?: (?:now|jetzt|nun|ahora|ora|agora|nu|maintenant))?:? ["'„“”«]?(?!https?:|\d{1,3}-\p{L})(?=[^\s"',;&“”»]{0,64}(?:[\d#$%&*@^]|![^\s"',;&“”»]))[^\s"',;&“”»]{4,64}/giu,
