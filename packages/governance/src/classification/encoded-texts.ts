@@ -11,8 +11,7 @@ const TAGS = /(?:\udb40[\udc20-\udc7e])+/g;
 const SELECTORS = /(?:[\ufe00-\ufe0f]|\udb40[\udd00-\uddef]){4,}/g;
 
 /** What none of these is in, and no run of twelve letters or digits, has none of these encodings. */
-export const MAY_HOLD_ENCODED =
-  "(?:[\\da-fA-F]{2}[ :]){4}|\\udb40[\\udc20-\\udc7e\\udd00-\\uddef]|[\\ufe00-\\ufe0f]{4}";
+export const MAY_HOLD_ENCODED = "(?:[\\da-fA-F]{2}[ :]){4}|\\udb40[\\udc20-\\udc7e\\udd00-\\uddef]|[\\ufe00-\\ufe0f]{4}";
 const MAY_HOLD = new RegExp(`[\\w+/\\\\-]{12}|${MAY_HOLD_ENCODED}`);
 
 /** The texts that a text holds in hexadecimal and base32, where bytes are a text. */
