@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PolicySession } from "../src/policy-session.ts";
+import { PolicySession } from "../src/policy/policy-session.ts";
 import { run } from "../src/run.ts";
 import { scriptedHost } from "./scripted-host.ts";
 

@@ -1,7 +1,7 @@
 import { base64, utf8 } from "@seneschal/crypto";
 import { bodyHash, operationBytes, signingBytes } from "@seneschal/crypto/signing";
 import { expect, test } from "vitest";
-import { signedBySession } from "../src/signed-by-session.ts";
+import { signedBySession } from "../src/custody/signed-by-session.ts";
 
 const body = { reason: "end of project", revision: 3 };
 const operation = {

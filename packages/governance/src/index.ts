@@ -1,5 +1,3 @@
-export type { Recognised } from "./classification/asked-recognisers.ts";
-export { boundedPattern } from "./classification/bounded-pattern.ts";
 export {
   type ClassificationResult,
   type ClassifiedFinding,
@@ -17,11 +15,12 @@ export {
   type TableFacts,
   type TaskClassifier,
 } from "./classification/classify-task.ts";
-export { columnName } from "./classification/column-name.ts";
-export { type ColumnClassifier, type ColumnReport, classifyColumnValues } from "./classification/column-report.ts";
-export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns.ts";
-export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/configured-recogniser.ts";
-export { CsvSplitter } from "./classification/csv.ts";
+export { mergedResource } from "./classification/code/merged-resource.ts";
+export type { Catalogue, KnownResource } from "./classification/code/sql-evidence.ts";
+export { columnName } from "./classification/columns/column-name.ts";
+export { type ColumnClassifier, type ColumnReport, classifyColumnValues } from "./classification/columns/column-report.ts";
+export { COLUMN_THRESHOLD, type ColumnSample, type ColumnVerdict, classifyColumn } from "./classification/columns/columns.ts";
+export { CsvSplitter } from "./classification/columns/csv.ts";
 export {
   type CsvDialect,
   type CsvHeader,
@@ -31,20 +30,21 @@ export {
   isHeaderName,
   laterName,
   tellsDialect,
-} from "./classification/csv-table.ts";
+} from "./classification/columns/csv-table.ts";
+export { SpreadValues } from "./classification/columns/spread-values.ts";
 export type { Evidence } from "./classification/evidence.ts";
-export { heard, type Unheard, withHeard } from "./classification/heard.ts";
 export { LEXICON, type LexiconTerm, Surroundings, termOf } from "./classification/lexicon.ts";
-export { mergedResource } from "./classification/merged-resource.ts";
 export { wordsOf } from "./classification/names/words-of.ts";
-export { type Normalised, normalise } from "./classification/normalise.ts";
-export { candidates, REPORTED_FROM, type RecogniseOptions, recognise } from "./classification/recognise.ts";
-export type { Finding, Matcher, Pattern, Recogniser, Verdict } from "./classification/recogniser.ts";
 export { DEFAULT_RECOGNISERS } from "./classification/recognisers/index.ts";
 export { isIpv6 } from "./classification/recognisers/ip.ts";
 export { type DataRequest, requestOf } from "./classification/request.ts";
-export { SpreadValues } from "./classification/spread-values.ts";
-export type { Catalogue, KnownResource } from "./classification/sql-evidence.ts";
+export type { Recognised } from "./classification/search/asked-recognisers.ts";
+export { boundedPattern } from "./classification/search/bounded-pattern.ts";
+export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/search/configured-recogniser.ts";
+export { heard, type Unheard, withHeard } from "./classification/search/heard.ts";
+export { type Normalised, normalise } from "./classification/search/normalise.ts";
+export { candidates, REPORTED_FROM, type RecogniseOptions, recognise } from "./classification/search/recognise.ts";
+export type { Finding, Matcher, Pattern, Recogniser, Verdict } from "./classification/search/recogniser.ts";
 export {
   DEFAULT_TIER_POLICY,
   DEFAULT_TIERS,

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createClassifier, DEFAULT_TIER_POLICY } from "@seneschal/governance";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { base64Texts } from "../src/classification/base64-texts.ts";
+import { base64Texts } from "../src/classification/search/base64-texts.ts";
 
 const classifier = createClassifier();
 const rank = (text: string): number => DEFAULT_TIER_POLICY.tiers.indexOf(classifier.classify(text).tier);

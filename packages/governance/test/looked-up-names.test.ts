@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { namedEvidence } from "../src/classification/code-evidence.ts";
+import { namedEvidence } from "../src/classification/code/code-evidence.ts";
 import { DEFAULT_TIER_POLICY, LineageGraph } from "../src/index.ts";
 import { TableNames } from "../src/sql/table-names.ts";
 import { countedPattern, looksDuring } from "./counted-pattern.ts";

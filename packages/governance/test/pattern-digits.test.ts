@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { either, joined, lengthsOf, ONE_DIGIT, ONE_OTHER, repeated } from "../src/classification/first-digit-run.ts";
-import { patternDigits } from "../src/classification/pattern-digits.ts";
-import { TextDigits } from "../src/classification/text-digits.ts";
+import { either, joined, lengthsOf, ONE_DIGIT, ONE_OTHER, repeated } from "../src/classification/search/first-digit-run.ts";
+import { patternDigits } from "../src/classification/search/pattern-digits.ts";
+import { TextDigits } from "../src/classification/search/text-digits.ts";
 import { DEFAULT_RECOGNISERS } from "../src/index.ts";
 import { barePattern } from "./bare-pattern.ts";
 

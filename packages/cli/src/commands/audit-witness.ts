@@ -12,7 +12,7 @@ import {
 } from "@seneschal/crypto/merkle";
 import { CodedError } from "@seneschal/kernel";
 import { type Command, InvalidArgumentError } from "commander";
-import { type AuditLog, connectLog, type LogOptions, withLog } from "../audit-log.ts";
+import { type AuditLog, connectLog, type LogOptions, withLog } from "../audit/audit-log.ts";
 import type { CommandContext } from "../command-context.ts";
 import { replaceFile } from "../durable-file.ts";
 import { exitCode } from "../exit-code.ts";

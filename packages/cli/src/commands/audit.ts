@@ -1,8 +1,8 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { acceptGap, archiveAudit, mendAudit, readInstanceLog, verifyArchiveDirectory } from "@seneschal/app";
 import { CodedError, isCoded } from "@seneschal/kernel";
-import { connectLog, type LogOptions, withLog } from "../audit-log.ts";
-import { bringShares } from "../bring-shares.ts";
+import { connectLog, type LogOptions, withLog } from "../audit/audit-log.ts";
+import { bringShares } from "../custody/bring-shares.ts";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readConfig } from "../read-config.ts";

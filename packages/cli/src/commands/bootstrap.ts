@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { openLogger } from "@seneschal/adapters/logging";
 import { type Bootstrapped, bootstrapInstance } from "@seneschal/app";
-import { bringShares } from "../bring-shares.ts";
+import { bringShares } from "../custody/bring-shares.ts";
 import { readConfig } from "../read-config.ts";
 import { version } from "../version.ts";
 import { wholeNumber } from "../whole-number.ts";

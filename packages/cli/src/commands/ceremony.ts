@@ -8,9 +8,9 @@ import { crkFromJson, deriveShareKey, openShare, Share, Signer } from "@senescha
 import { CodedError, type JsonObject, utf8Encode } from "@seneschal/kernel";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command-context.ts";
+import { signedBySession } from "../custody/signed-by-session.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readJson } from "../read-file.ts";
-import { signedBySession } from "../signed-by-session.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";

@@ -6,13 +6,13 @@ import { type CustodianCard, type CustodianKeys, cardFingerprint, readCard, read
 import { type MessageEnvelope, openMessage, sealMessage } from "@seneschal/crypto/hpke";
 import { CodedError } from "@seneschal/kernel";
 import type { CommandContext } from "../command-context.ts";
+import { type ModuleOption, openKeys, withModule } from "../custody/key-file.ts";
+import { writeCard } from "../custody/write-card.ts";
 import { replaceFile } from "../durable-file.ts";
 import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import type { Host } from "../host.ts";
-import { type ModuleOption, openKeys, withModule } from "../key-file.ts";
 import { readBytes, readJson } from "../read-file.ts";
-import { writeCard } from "../write-card.ts";
 import { writeSecret } from "../write-secret.ts";
 import type { AddCommand } from "./add-command.ts";
 

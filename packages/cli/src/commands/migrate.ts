@@ -1,5 +1,5 @@
 import { abortMigration, type MigratedPart, migrate } from "@seneschal/app";
-import { bringShares } from "../bring-shares.ts";
+import { bringShares } from "../custody/bring-shares.ts";
 import { readConfig } from "../read-config.ts";
 import type { AddCommand } from "./add-command.ts";
 

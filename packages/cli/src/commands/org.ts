@@ -1,6 +1,6 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { createOrganization } from "@seneschal/app";
-import { bringShares } from "../bring-shares.ts";
+import { bringShares } from "../custody/bring-shares.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readConfig } from "../read-config.ts";
 import { version } from "../version.ts";

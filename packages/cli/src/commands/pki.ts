@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { openLogger } from "@seneschal/adapters/logging";
 import { requestAuthorityCertificate, setSignedAuthority } from "@seneschal/app";
 import { Argument, type Command } from "commander";
-import { bringShares } from "../bring-shares.ts";
+import { bringShares } from "../custody/bring-shares.ts";
 import { readConfig } from "../read-config.ts";
 import { readText } from "../read-file.ts";
 import { version } from "../version.ts";

@@ -4,8 +4,8 @@ import { compileToJavaScript } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { replaceFile } from "../durable-file.ts";
-import { loaded } from "../policy-files.ts";
-import { collect, type DataOptions, policyOf, withData } from "../policy-set.ts";
+import { loaded } from "../policy/policy-files.ts";
+import { collect, type DataOptions, policyOf, withData } from "../policy/policy-set.ts";
 
 interface BuildOptions extends DataOptions {
   readonly entrypoint?: readonly string[];

@@ -2,7 +2,7 @@ import { CodedError } from "@seneschal/kernel";
 import { compile, currentCapabilities } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
-import { capabilitiesOf, type PolicyOptions, sourceSetOf, withPolicy } from "../policy-set.ts";
+import { capabilitiesOf, type PolicyOptions, sourceSetOf, withPolicy } from "../policy/policy-set.ts";
 
 /** `policy deps`: what a query reads, as `opa deps` tells it. */
 export function addDependencies(policy: Command, { host, result }: CommandContext): void {

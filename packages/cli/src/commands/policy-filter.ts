@@ -5,8 +5,8 @@ import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
-import { loaded } from "../policy-files.ts";
-import { collect, type InputOptions, inputOf, policyOf, shownSettings, withInput } from "../policy-set.ts";
+import { loaded } from "../policy/policy-files.ts";
+import { collect, type InputOptions, inputOf, policyOf, shownSettings, withInput } from "../policy/policy-set.ts";
 import { readJson } from "../read-file.ts";
 
 /** Their names alone: what writes SQL is loaded when it is asked for. */

@@ -5,7 +5,7 @@ import { type FormatOptions, format, RegoCompileError, type RegoVersion } from "
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
-import { sourcesOf } from "../policy-files.ts";
+import { sourcesOf } from "../policy/policy-files.ts";
 
 interface FmtOptions {
   readonly write?: boolean;

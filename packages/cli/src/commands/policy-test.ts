@@ -3,7 +3,7 @@ import { compile, coverageReport, type FileCoverage, mergeCoverage, type Policy,
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
-import { failureText, type InputOptions, inputOf, policyOf, settings, withInput } from "../policy-set.ts";
+import { failureText, type InputOptions, inputOf, policyOf, settings, withInput } from "../policy/policy-set.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 interface TestCommandOptions extends InputOptions {

@@ -12,7 +12,7 @@ import {
   sourceSetOf,
   withInput,
   withPolicy,
-} from "../policy-set.ts";
+} from "../policy/policy-set.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addBuild } from "./policy-build.ts";
 import { addCapabilities, addDependencies } from "./policy-deps.ts";

@@ -2,9 +2,9 @@ import { systemRandom } from "@seneschal/adapters/system";
 import { base64, fromBase64 } from "@seneschal/crypto";
 import { type CrkPublicJson, crkFromJson, signWithShares } from "@seneschal/crypto/threshold";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
+import { shownBeforeSigned } from "../custody/shown-before-signed.ts";
 import type { Host } from "../host.ts";
 import { readJson } from "../read-file.ts";
-import { shownBeforeSigned } from "../shown-before-signed.ts";
 import type { AddCommand } from "./add-command.ts";
 
 /** `seneschal sign`: a root key's signature from share files, offline. The key is never assembled. */

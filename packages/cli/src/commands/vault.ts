@@ -9,7 +9,7 @@ import {
 } from "@seneschal/app";
 import { type Client, client, type SealStatus, sealContract } from "@seneschal/contract";
 import { type Command, Option } from "commander";
-import { askShare, bringShares } from "../bring-shares.ts";
+import { askShare, bringShares } from "../custody/bring-shares.ts";
 import { exitCode } from "../exit-code.ts";
 import { reach } from "../reach.ts";
 import { readConfig } from "../read-config.ts";

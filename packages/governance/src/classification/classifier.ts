@@ -9,23 +9,13 @@ import type { SqlParser } from "../sql/sql-parser.ts";
 import { filledTemplates } from "../sql/templates.ts";
 import type { SchemaOf } from "../sql/types.ts";
 import { isBirthDate } from "./birth-date.ts";
-import { namedEvidence } from "./code-evidence.ts";
-import { withoutUrlEncoding } from "./code-strings.ts";
-import { confidenceOf, hiddenNames } from "./confidence.ts";
-import { encodedTexts } from "./encoded-texts.ts";
-import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName, unread } from "./evidence.ts";
-import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
-import { hiddenQueryEvidence } from "./hidden-query.ts";
-import { queryCodeEvidence, readsLikeQueryCode } from "./query-code.ts";
-import { innerEvidence, plainQueryEvidence, readSql, type SqlContext, stringsEvidence } from "./read-sql.ts";
-import { recogniseShown } from "./recognise-shown.ts";
-import type { Finding, Recogniser } from "./recogniser.ts";
-import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
-import { type DataRequest, requestOf } from "./request.ts";
-import type { Catalogue } from "./sql-evidence.ts";
-import { jsonEvidence, tableEvidence } from "./structured-evidence.ts";
-import { withSystemResources } from "./system-resources.ts";
-import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";
+import { namedEvidence } from "./code/code-evidence.ts";
+import { withoutUrlEncoding } from "./code/code-strings.ts";
+import { hiddenQueryEvidence } from "./code/hidden-query.ts";
+import { queryCodeEvidence, readsLikeQueryCode } from "./code/query-code.ts";
+import { innerEvidence, plainQueryEvidence, readSql, type SqlContext, stringsEvidence } from "./code/read-sql.ts";
+import type { Catalogue } from "./code/sql-evidence.ts";
+import { withSystemResources } from "./code/system-resources.ts";
 import {
   hasSignsOfCode,
   looksLikeSql,
@@ -35,8 +25,18 @@ import {
   sqlWordsEvidence,
   strangeEvidence,
   unreadOperation,
-} from "./unread-sql.ts";
-import { wholeCopyEvidence } from "./whole-copy.ts";
+} from "./code/unread-sql.ts";
+import { wholeCopyEvidence } from "./code/whole-copy.ts";
+import { jsonEvidence, tableEvidence } from "./columns/structured-evidence.ts";
+import { confidenceOf, hiddenNames } from "./confidence.ts";
+import { encodedTexts } from "./encoded-texts.ts";
+import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName, unread } from "./evidence.ts";
+import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
+import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
+import { type DataRequest, requestOf } from "./request.ts";
+import { recogniseShown } from "./search/recognise-shown.ts";
+import type { Finding, Recogniser } from "./search/recogniser.ts";
+import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";
 
 /** Longest text that is classified in one piece, in UTF-16 code units. */
 export const MAX_QUERY_LENGTH = 524_288;

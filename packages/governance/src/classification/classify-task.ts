@@ -2,7 +2,7 @@ import type { JsonObject } from "@seneschal/kernel";
 import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { SchemaOf } from "../sql/types.ts";
 import { type ClassificationResult, type ClassifierOptions, checkDialect, checkLength, createClassifier } from "./classifier.ts";
-import type { Catalogue, KnownResource } from "./sql-evidence.ts";
+import type { Catalogue, KnownResource } from "./code/sql-evidence.ts";
 
 /** What is known of a table that a text names; empty when nothing is. */
 export interface TableFacts {

@@ -1,7 +1,7 @@
-import { COUNTS_FROM } from "./odds.ts";
-import { recognise } from "./recognise.ts";
-import type { Finding } from "./recogniser.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
+import { COUNTS_FROM } from "./search/odds.ts";
+import { recognise } from "./search/recognise.ts";
+import type { Finding } from "./search/recogniser.ts";
 import { type EntityPolicy, highestTier, maxTier, policyOf, type TierPolicy, unclassifiedTier } from "./tiers.ts";
 
 /** How an entity became known; each kind has its own reliability. */

@@ -1,4 +1,4 @@
-import { csvRows } from "./csv.ts";
+import { csvRows } from "./columns/csv.ts";
 
 /** What kind of text a query is. */
 export type QueryForm = "sql" | "query" | "json" | "csv" | "text";

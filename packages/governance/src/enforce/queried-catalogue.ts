@@ -1,8 +1,8 @@
 import { checkArgument } from "@seneschal/kernel";
+import { mergedResource } from "../classification/code/merged-resource.ts";
+import { type KnownResource, starEvidence } from "../classification/code/sql-evidence.ts";
+import { withSystemResources } from "../classification/code/system-resources.ts";
 import { Surroundings, termOf } from "../classification/lexicon.ts";
-import { mergedResource } from "../classification/merged-resource.ts";
-import { type KnownResource, starEvidence } from "../classification/sql-evidence.ts";
-import { withSystemResources } from "../classification/system-resources.ts";
 import { lowestTier, maxTier, policyOf, type TierPolicy, unclassifiedTier } from "../classification/tiers.ts";
 import type { EvaluatedResource, EvaluationCatalogue } from "../evaluate/types.ts";
 

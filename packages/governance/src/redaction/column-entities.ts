@@ -1,6 +1,6 @@
-import { classifyColumn } from "../classification/columns.ts";
-import { shownColumn } from "../classification/shown-column.ts";
-import { SpreadValues } from "../classification/spread-values.ts";
+import { classifyColumn } from "../classification/columns/columns.ts";
+import { shownColumn } from "../classification/columns/shown-column.ts";
+import { SpreadValues } from "../classification/columns/spread-values.ts";
 import type { Redacted, RedactionOptions } from "./redact.ts";
 import { redactionRuleFor } from "./rules.ts";
 

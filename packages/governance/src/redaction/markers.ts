@@ -1,7 +1,7 @@
 import { checkArgument, utf8Decode } from "@seneschal/kernel";
 import { fromBase64url } from "../base64.ts";
-import { recognise } from "../classification/recognise.ts";
 import { credentials } from "../classification/recognisers/credentials.ts";
+import { recognise } from "../classification/search/recognise.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { partitionPoint } from "../partition-point.ts";
 import { PLACEHOLDER } from "./placeholder.ts";

@@ -1,5 +1,12 @@
 import { checkArgument } from "@seneschal/kernel";
-import { type CsvHeader, csvDialect, csvHeader, headerName, isHeaderName, laterName } from "../classification/csv-table.ts";
+import {
+  type CsvHeader,
+  csvDialect,
+  csvHeader,
+  headerName,
+  isHeaderName,
+  laterName,
+} from "../classification/columns/csv-table.ts";
 import { isOtherwise, Surroundings, termOf } from "../classification/lexicon.ts";
 import { governanceError } from "../errors.ts";
 import { JudgedColumns, settled } from "./column-entities.ts";

@@ -1,8 +1,8 @@
 import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { isBirthDate } from "../classification/birth-date.ts";
 import { entitiesOf } from "../classification/evidence.ts";
-import { recognise } from "../classification/recognise.ts";
-import type { Finding, Recogniser } from "../classification/recogniser.ts";
+import { recognise } from "../classification/search/recognise.ts";
+import type { Finding, Recogniser } from "../classification/search/recogniser.ts";
 import { policyOf, type TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { partitionPoint } from "../partition-point.ts";

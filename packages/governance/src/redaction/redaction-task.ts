@@ -1,6 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
-import type { Recogniser } from "../classification/recogniser.ts";
+import type { Recogniser } from "../classification/search/recogniser.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { injectionsIn } from "../models/injection.ts";
 import { type RedactionFormat, redactAs } from "./formats.ts";

@@ -1,7 +1,7 @@
+import { shownName } from "../classification/columns/shown-column.ts";
 import { isOtherwise, type LexiconTerm, termOf } from "../classification/lexicon.ts";
 import { type Around, outward } from "../classification/named-values/named-column.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
-import { shownName } from "../classification/shown-column.ts";
 import { partitionPoint } from "../partition-point.ts";
 import { joined, type Parts, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
 

@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import type { ColumnReport } from "../classification/column-report.ts";
+import type { ColumnReport } from "../classification/columns/column-report.ts";
 import { highestTier, lowestTier, maxTier, type TierPolicy } from "../classification/tiers.ts";
 import type { TierTags } from "../lineage/types.ts";
 

@@ -1,4 +1,4 @@
-import { normalise } from "../classification/normalise.ts";
+import { normalise } from "../classification/search/normalise.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range is meant
 const ASCII = /^[\x00-\x7f]*$/;

@@ -1,4 +1,4 @@
-import { normalise } from "../classification/normalise.ts";
+import { normalise } from "../classification/search/normalise.ts";
 import { dialectOf } from "./dialect-of.ts";
 import { LEXES, type Lexis, peculiarities, writtenPlainly } from "./lexis.ts";
 import { sqlTokens } from "./split-statements.ts";

@@ -1,7 +1,7 @@
-import { classifyColumn } from "../columns.ts";
+import { classifyColumn } from "../columns/columns.ts";
+import { SpreadValues } from "../columns/spread-values.ts";
 import type { LexiconTerm } from "../lexicon.ts";
 import { LEXICON, termOf } from "../lexicon.ts";
-import { SpreadValues } from "../spread-values.ts";
 import { markupColumns } from "./markup.ts";
 import { type NamedColumn, outward, type Stretch } from "./named-column.ts";
 import { rowsColumns } from "./rows.ts";

@@ -1,4 +1,4 @@
-import type { Matcher, Recogniser } from "../recogniser.ts";
+import type { Matcher, Recogniser } from "../search/recogniser.ts";
 import { type ProseSpan, personsIn, placesIn } from "./persons.ts";
 import { scriptSpansIn } from "./scripts.ts";
 import { subjectsIn } from "./subjects.ts";

@@ -1,4 +1,4 @@
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
 
 const word = "\\p{Lu}[\\p{L}\\p{M}'’-]{1,30}";
 

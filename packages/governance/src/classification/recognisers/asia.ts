@@ -1,5 +1,5 @@
-import { alphanumericsOf, digitsOf, isDayOfAnyCentury, repeats, verhoeff, weighted } from "../checksums.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
+import { alphanumericsOf, digitsOf, isDayOfAnyCentury, repeats, verhoeff, weighted } from "../validators/checksums.ts";
 
 /** India, Korea, the Philippines, Singapore, Thailand. Sources: UIDAI, GSTN, NTS, MOIS, BIR, ICA, ACRA, DOPA. */
 export const asia: readonly Recogniser[] = [

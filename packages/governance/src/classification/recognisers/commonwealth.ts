@@ -1,5 +1,5 @@
-import { digitsOf, isDayOfAnyCentury, luhn, repeats, verhoeff, weighted } from "../checksums.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
+import { digitsOf, isDayOfAnyCentury, luhn, repeats, verhoeff, weighted } from "../validators/checksums.ts";
 
 /** Australia, Canada, Nigeria, South Africa. Sources: ATO, ASIC, Services Australia, ESDC, NIMC, DHA. */
 export const commonwealth: readonly Recogniser[] = [

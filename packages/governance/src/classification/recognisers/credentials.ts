@@ -1,5 +1,5 @@
 import { fromBase64 } from "../../base64.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
 
 const secretContext = ["secret", "token", "key", "credential", "password", "api"];
 

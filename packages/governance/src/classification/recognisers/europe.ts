@@ -1,5 +1,5 @@
-import { alphanumericsOf, digitsOf, isDay, isDayOfAnyCentury, luhn, repeats, weighted } from "../checksums.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
+import { alphanumericsOf, digitsOf, isDay, isDayOfAnyCentury, luhn, repeats, weighted } from "../validators/checksums.ts";
 import { isItalianNameAndDay } from "../validators/national.ts";
 
 const SPANISH_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE";

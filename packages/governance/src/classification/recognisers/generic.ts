@@ -1,9 +1,9 @@
 import { countrySpecs } from "ibantools";
 import { parse as parseHost } from "tldts";
-import { digitsOf, luhn, mod97, repeats } from "../checksums.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
 import { isBitcoinAddress } from "../validators/bitcoin.ts";
 import { isCardNumber } from "../validators/card.ts";
+import { digitsOf, luhn, mod97, repeats } from "../validators/checksums.ts";
 import { isIpv6 } from "./ip.ts";
 
 const MAIL_WORDS = ["email", "e-mail", "mail", "address", "contact"];

@@ -1,5 +1,14 @@
-import { alphanumericsOf, digitsOf, icao, isDay, isDayOfAnyCentury, mod11And10, repeats, weighted } from "../checksums.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
+import {
+  alphanumericsOf,
+  digitsOf,
+  icao,
+  isDay,
+  isDayOfAnyCentury,
+  mod11And10,
+  repeats,
+  weighted,
+} from "../validators/checksums.ts";
 
 /** Germany. Sources: BMI (documents, ICAO 9303), BZSt (tax ids, ISO 7064), GKV (KVNR), KBV (LANR, BSNR), VO nach SGB VI §147 (RVNR). */
 export const germany: readonly Recogniser[] = [

@@ -1,5 +1,5 @@
 import { prose } from "../prose/index.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
 import { addresses, positions } from "./addresses.ts";
 import { asia } from "./asia.ts";
 import { commonwealth } from "./commonwealth.ts";

@@ -1,5 +1,5 @@
 import { stdnum } from "stdnum";
-import type { Recogniser, Verdict } from "../recogniser.ts";
+import type { Recogniser, Verdict } from "../search/recogniser.ts";
 import {
   isBirthNumber,
   isCif,

@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d{2}|[1-9]?\\d)";
 

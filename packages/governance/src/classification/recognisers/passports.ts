@@ -1,4 +1,4 @@
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
 
 /** Numbers of passports by country as they are printed (PRADO, ICAO member publications). Most are plain numbers, so that their name must stand beside them. */
 const STRUCTURES: readonly (readonly [structure: string, ...countries: string[]])[] = [

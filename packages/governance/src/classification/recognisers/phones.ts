@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
-import { digitsOf, repeats } from "../checksums.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
+import { digitsOf, repeats } from "../validators/checksums.ts";
 
 const extension = "(?:[ ,;]{0,2}(?:x|ext\\.?|extension|#) ?\\d{1,7})?";
 const left = "(?<![A-Za-z\\d/.@#$€£-])(?<!\\w[ ]?[+(])(?<!\\d[ ])";

@@ -1,4 +1,4 @@
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
 
 /** Quasi-identifiers in prose, where the words around them say what they are. */
 export const quasi: readonly Recogniser[] = [

@@ -1,4 +1,4 @@
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
 
 /** Segments of HL7 v2 that speak of a patient (HL7 2.5.1, chapters 3, 4, 6, 7). */
 const SEGMENTS = "PID|PD1|PV1|PV2|NK1|DG1|AL1|IAM|OBR|OBX|ORC|RXA|RXO|RXE|RXD|IN1|IN2|GT1|PR1|DRG|FT1|SPM|MRG|PRB|ACC|TXA";

@@ -1,5 +1,5 @@
-import { digitsOf, repeats, weighted } from "../checksums.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
+import { digitsOf, repeats, weighted } from "../validators/checksums.ts";
 
 /** United Kingdom. Sources: NHS number data dictionary, HMRC NIM39110 (NINO), DVLA formats, BS 7666 postcodes. */
 export const uk: readonly Recogniser[] = [

@@ -1,5 +1,5 @@
-import { digitsOf, luhn, repeats, weighted } from "../checksums.ts";
-import type { Recogniser } from "../recogniser.ts";
+import type { Recogniser } from "../search/recogniser.ts";
+import { digitsOf, luhn, repeats, weighted } from "../validators/checksums.ts";
 
 const ssnContext = ["social", "security", "ssn", "ssns", "ssid", "ss#", "ss number"];
 

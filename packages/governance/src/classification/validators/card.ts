@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import { luhn, repeats } from "../checksums.ts";
+import { luhn, repeats } from "./checksums.ts";
 
 /** Issuer ranges of ISO/IEC 7812 with the lengths that their networks issue. */
 const ISSUERS: readonly (readonly [name: string, prefix: RegExp, lengths: readonly number[]])[] = [

@@ -1,4 +1,4 @@
-import { digitsOf, isDay, isDayOfAnyCentury, luhn, verhoeff, weighted } from "../checksums.ts";
+import { digitsOf, isDay, isDayOfAnyCentury, luhn, verhoeff, weighted } from "./checksums.ts";
 
 /**
  * Rules of national numbers that the library lacks or takes laxly, each as its register publishes it. All take a match with its separators and are total.
