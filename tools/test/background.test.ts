@@ -82,7 +82,7 @@ describe("whatever services do by time", () => {
       .filter((path) => path.startsWith("packages/app/src/"))
       .flatMap((path) => [
         ...code(path).matchAll(/\b(?:background|steps)\s*\.(?:step|each|every|soon)\(\s*"([^"]+)"/g),
-        ...code(path).matchAll(/\b(?:again|atOnce|onError|leading)\(\s*"([^"]+)"/g),
+        ...code(path).matchAll(/\b(?:again|atOnce|onError|leading|expire)\(\s*"([^"]+)"/g),
         // One for each of several: `${name}` is NAME in the manual.
         ...code(path).matchAll(/\b(?:background\s*\.(?:step|every|soon)\(\s*|step: )`([^`]+)`/g),
       ])

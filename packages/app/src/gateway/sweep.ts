@@ -1,4 +1,4 @@
-import { lifetimes, retireCredentials, timestamp } from "@seneschal/core/keys";
+import { lifetimes, type Replica, retireCredentials, timestamp } from "@seneschal/core/keys";
 import type { Background } from "../platform/background.ts";
 import {
   ceremonies,
@@ -10,7 +10,7 @@ import {
   generationCeremonies,
   recoveries,
 } from "./custody/index.ts";
-import { forgetEnded, signingRequests, spentNonces, systemCall } from "./ground/index.ts";
+import { type Collection, forgetEnded, type GatewayUnit, signingRequests, spentNonces, systemCall } from "./ground/index.ts";
 import { destroyReplica, purgeMessages, replicaId, replicas } from "./partners/index.ts";
 import { emergencies, expireEmergency, saveService, serviceIdentities, writeLastUse } from "./people/index.ts";
 import type { GatewayServices } from "./services.ts";
@@ -22,59 +22,38 @@ import type { GatewayServices } from "./services.ts";
  */
 export async function sweep(services: GatewayServices, background: Background, now: number): Promise<void> {
   const due = { to: [timestamp(now)], limit: 100 };
-  await background.each("open ceremonies", services.read.list(ceremonies, "open_until", [], due), async ({ id, org_id }) => {
-    await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
-      const ceremony = await unit.get(ceremonies, id);
-      if (ceremony?.status === "pending") await endCeremony(services, unit, ceremony, { kind: "expire" });
-    });
+  /** Ends what an index of times has due, each in a transaction of its organisation that looks at it again. */
+  const expire = <T extends { readonly org_id: string }>(
+    name: string,
+    [from, index, idOf]: readonly [from: Collection<T>, index: string, idOf: (found: T) => string],
+    work: (unit: GatewayUnit, current: T) => Promise<void>,
+  ): Promise<void> =>
+    background.each(name, services.read.list(from, index, [], due), (found) =>
+      services.transact(systemCall("system:expiry", found.org_id, now), async (unit) => {
+        const current = await unit.get(from, idOf(found));
+        if (current !== undefined) await work(unit, current);
+      }),
+    );
+  const own = ({ id }: { readonly id: string }): string => id;
+  await expire("open ceremonies", [ceremonies, "open_until", own], async (unit, ceremony) => {
+    if (ceremony.status === "pending") await endCeremony(services, unit, ceremony, { kind: "expire" });
   });
-  await background.each(
-    "open generation ceremonies",
-    services.read.list(generationCeremonies, "open_until", [], due),
-    async ({ id, org_id }) => {
-      await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
-        const ceremony = await unit.get(generationCeremonies, id);
-        const open = ceremony?.status === "pending" || ceremony?.status === "seeded";
-        if (ceremony !== undefined && open) await endGeneration(services, unit, ceremony, { kind: "expire" });
-      });
-    },
-  );
-  await background.each(
-    "open custody ceremonies",
-    services.read.list(custodyCeremonies, "open_until", [], due),
-    async ({ id, org_id }) => {
-      await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
-        const ceremony = await unit.get(custodyCeremonies, id);
-        if (ceremony?.status === "open") await endCustodyCeremony(unit, ceremony, "expired");
-      });
-    },
-  );
-  await background.each("emergency access", services.read.list(emergencies, "open_until", [], due), async ({ id, org_id }) => {
-    await services.transact(systemCall("system:expiry", org_id, now), (unit) => expireEmergency(unit, id));
+  await expire("open generation ceremonies", [generationCeremonies, "open_until", own], async (unit, ceremony) => {
+    const open = ceremony.status === "pending" || ceremony.status === "seeded";
+    if (open) await endGeneration(services, unit, ceremony, { kind: "expire" });
   });
-  await background.each("account recovery", services.read.list(recoveries, "open_until", [], due), async ({ id, org_id }) => {
-    await services.transact(systemCall("system:expiry", org_id, now), (unit) => expireRecovery(services, unit, id));
+  await expire("open custody ceremonies", [custodyCeremonies, "open_until", own], async (unit, ceremony) => {
+    if (ceremony.status === "open") await endCustodyCeremony(unit, ceremony, "expired");
   });
-  await background.each(
-    "retired credentials",
-    services.read.list(serviceIdentities, "retire_at", [], due),
-    async ({ id, org_id }) => {
-      await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
-        const service = await unit.get(serviceIdentities, id);
-        if (service !== undefined) await saveService(unit, retireCredentials(service, now));
-      });
-    },
+  await expire("emergency access", [emergencies, "open_until", own], (unit, { id }) => expireEmergency(unit, id));
+  await expire("account recovery", [recoveries, "open_until", own], (unit, { id }) => expireRecovery(services, unit, id));
+  await expire("retired credentials", [serviceIdentities, "retire_at", own], (unit, service) =>
+    saveService(unit, retireCredentials(service, now)),
   );
-  await background.each(
-    "offered replicas",
-    services.read.list(replicas, "offered_until", [], due),
-    async ({ workspace_id, org_id }) => {
-      await services.transact(systemCall("system:expiry", org_id, now), async (unit) => {
-        const replica = await unit.get(replicas, replicaId(workspace_id, org_id));
-        if (replica?.stage === "offered") await destroyReplica(services, unit, replica, "expired");
-      });
-    },
-  );
+  const replicaOf = ({ workspace_id, org_id }: Replica): string => replicaId(workspace_id, org_id);
+  await expire("offered replicas", [replicas, "offered_until", replicaOf], async (unit, replica) => {
+    if (replica.stage === "offered") await destroyReplica(services, unit, replica, "expired");
+  });
   await background.step("last use", () => writeLastUse(services, now));
   await background.step("old messages", () => purgeMessages(services, now));
   await background.step("spent nonces", () =>

@@ -1,6 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import { refusal } from "./codes.ts";
-import type { IdentityType } from "./enums.ts";
+import type { Classification, IdentityType } from "./enums.ts";
 import { type Timestamp, timestamp } from "./time.ts";
 import { nextStatus, type TransitionTable, to, wrongState } from "./transition.ts";
 
@@ -56,6 +56,28 @@ export function admissionCounts(
   const { granted_by, via_group = null } = given;
   if (granted_by === byMembership) return false;
   return via_group === null || (via_group === group.bound && group.member);
+}
+
+/**
+ * Whether somebody's decision lets in an identity that has an active admission: one that stands by itself is in the way of a `grant`, any that somebody
+ * gave in the way of a `request`; what membership alone opened, and for a grant what came through a group, gives way and ends. Throws `CONFLICT`.
+ */
+export function requireGivesWay(known: Pick<Admission, "granted_by" | "via_group"> | undefined, to: "grant" | "request"): void {
+  checkArgument("to", to, "string");
+  if (known === undefined || known.granted_by === byMembership) return;
+  if (to === "grant" && (known.via_group ?? null) !== null) return;
+  throw refusal("CONFLICT", "the identity is already admitted");
+}
+
+/** A SECRET workspace to which the organisation has bound a group lets its members in and nobody else. Throws `NOT_ADMITTED`. */
+export function requireMember(
+  classification: Classification,
+  group: { readonly bound: boolean; readonly member: boolean },
+): void {
+  checkArgument("classification", classification, "string");
+  checkArgument("group", group, "object");
+  if (classification !== "SECRET" || !group.bound || group.member) return;
+  throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
 }
 
 /** An active admission. */

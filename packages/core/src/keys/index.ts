@@ -30,6 +30,8 @@ export {
   admit,
   byMembership,
   type Grant,
+  requireGivesWay,
+  requireMember,
   revokeAdmission,
 } from "./admission.ts";
 export {

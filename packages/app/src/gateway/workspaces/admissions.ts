@@ -3,11 +3,12 @@ import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
   type Admission,
   admit,
-  byMembership,
+  type Grant,
   notFound,
   type PolicyVerdict,
   policyRefusal,
-  refusal,
+  requireGivesWay,
+  requireMember,
   requireWorkspace,
   revokeAdmission,
   type Workspace,
@@ -30,13 +31,29 @@ export async function admitCaller(services: WorkspaceServices, unit: GatewayUnit
 }
 
 /** Ends an admission with what gave it; one that is over stays so. */
-export async function endAdmission(unit: GatewayUnit, id: string): Promise<void> {
+async function endAdmission(unit: GatewayUnit, id: string): Promise<void> {
   const { principal, now } = unit.call;
   const admission = await unit.get(admissions, id);
   if (admission?.status !== "active") return;
   const { org_id: org, workspace_id: workspace, identity_id } = admission;
   unit.put(admissions, id, revokeAdmission(admission, { id: principal.id, org, ownsWorkspace: false }, now));
   unit.record({ type: "workspace.admission.revoke", org, workspace, metadata: { admission_id: id, identity_id } });
+}
+
+/** Lets an identity in, by the caller's decision, in place of an admission that gives way. */
+export async function giveAdmission(
+  services: WorkspaceServices,
+  unit: GatewayUnit,
+  given: Omit<Grant, "id" | "by">,
+  known: Admission | undefined,
+): Promise<Admission> {
+  const { principal, now } = unit.call;
+  if (known !== undefined) await endAdmission(unit, known.id);
+  const admission = admit({ id: services.newId(now), by: principal.id, ...given }, now);
+  const { id: admission_id, workspace_id: workspace, identity_id, identity_type } = admission;
+  unit.insert(admissions, admission_id, admission);
+  unit.record({ type: "workspace.admission.grant", workspace, metadata: { admission_id, identity_id, identity_type } });
+  return admission;
 }
 
 /** Asks the workspace's policies about an operation of the caller. Throws `POLICY_VIOLATION` with the reason. */
@@ -103,26 +120,12 @@ export const admissionHandlers: Handlers<Routes, WorkspaceServices> = {
       const { identity_id, identity_type } = body;
       await requireIdentity(unit, org, body);
       const group = workspace.group_bindings[org];
-      if (workspace.classification === "SECRET" && group !== undefined && !(await isMember(unit, org, group, identity_id))) {
-        throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
-      }
+      const member = group !== undefined && (await isMember(unit, org, group, identity_id));
+      requireMember(workspace.classification, { bound: group !== undefined, member });
       const known = await activeAdmission(unit, workspace.id, org, identity_id);
-      // One that came through a group gives way to one that stands by itself.
-      const derived = known !== undefined && (known.granted_by === byMembership || (known.via_group ?? null) !== null);
-      if (known !== undefined && !derived) throw refusal("CONFLICT", "the identity is already admitted");
+      requireGivesWay(known, "grant");
       await requireAdmittedByPolicy(services, unit, workspace, identity_id, identity_type);
-      if (known !== undefined) await endAdmission(unit, known.id);
-      const admission = admit(
-        { id: services.newId(now), workspace_id: workspace.id, org, identity_id, identity_type, by: principal.id },
-        now,
-      );
-      unit.insert(admissions, admission.id, admission);
-      unit.record({
-        type: "workspace.admission.grant",
-        workspace: workspace.id,
-        metadata: { admission_id: admission.id, identity_id, identity_type },
-      });
-      return admission;
+      return giveAdmission(services, unit, { workspace_id: workspace.id, org, identity_id, identity_type }, known);
     });
   },
 

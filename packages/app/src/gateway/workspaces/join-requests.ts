@@ -1,14 +1,14 @@
 import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
-  admit,
   ask,
-  byMembership,
   decideJoinRequest,
   type IdentityType,
   type JoinRequest,
   notFound,
   refusal,
+  requireGivesWay,
+  requireMember,
 } from "@seneschal/core/keys";
 import { type Call, type GatewayUnit, listed } from "../ground/index.ts";
 import {
@@ -21,8 +21,8 @@ import {
   requireAnother,
   requireRoom,
 } from "../people/index.ts";
-import { endAdmission, requireAdmittedByPolicy } from "./admissions.ts";
-import { activeAdmission, admissions, joinRequests } from "./collections.ts";
+import { giveAdmission, requireAdmittedByPolicy } from "./admissions.ts";
+import { activeAdmission, joinRequests } from "./collections.ts";
 import type { WorkspaceServices } from "./services.ts";
 import { findWorkspace } from "./workspaces/access.ts";
 
@@ -43,34 +43,14 @@ async function letIn(
     return undefined;
   }
   const known = await activeAdmission(unit, workspace_id, org_id, requester_id);
-  if (known !== undefined && known.granted_by !== byMembership) throw refusal("CONFLICT", "the identity is already admitted");
+  requireGivesWay(known, "request");
   const workspace = await findWorkspace(unit, workspace_id, org_id);
-  if (workspace.classification === "SECRET" && !member) {
-    throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
-  }
+  requireMember(workspace.classification, { bound: true, member });
   await requireAdmittedByPolicy(services, unit, workspace, requester_id, requester_type);
   // Access is resolved through the group: who is let in belongs to it, and is out again with it.
   if (!member) join(unit, group, requester_id, requester_type);
-  if (known !== undefined) await endAdmission(unit, known.id);
-  const admission = admit(
-    {
-      id: services.newId(unit.call.now),
-      workspace_id,
-      org: org_id,
-      identity_id: requester_id,
-      identity_type: requester_type,
-      by: unit.call.principal.id,
-      via_group: group.id,
-    },
-    unit.call.now,
-  );
-  unit.insert(admissions, admission.id, admission);
-  unit.record({
-    type: "workspace.admission.grant",
-    workspace: workspace_id,
-    metadata: { admission_id: admission.id, identity_id: requester_id, identity_type: requester_type },
-  });
-  return admission.id;
+  const of = { workspace_id, org: org_id, identity_id: requester_id, identity_type: requester_type, via_group: group.id };
+  return (await giveAdmission(services, unit, of, known)).id;
 }
 
 async function decide(
