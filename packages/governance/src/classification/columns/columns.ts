@@ -1,6 +1,7 @@
 import { checkArgument } from "@seneschal/kernel";
 import { isAboutPeople, isOtherwise, LEXICON, type LexiconTerm, type Surroundings, termOf } from "../lexicon.ts";
 import { wordsOf } from "../names/words-of.ts";
+import { hasGivenName } from "../prose/persons.ts";
 import { isIpv6 } from "../recognisers/ip.ts";
 
 /** A column to be judged: its name, what it belongs to, and values if there are any. */
@@ -60,15 +61,25 @@ function described(column: ColumnSample): LexiconTerm | undefined {
   return column.description === undefined ? undefined : termOf(column.description, column.about);
 }
 
-/** `name` alone means people when its values look like names of people and are not few repeated ones. */
+/** How names of persons are written: capitals, with particles, apostrophes and hyphens, family name first or last. */
+const PERSON_NAME =
+  /^(?:\p{Ll}{1,4}[ '’]){0,3}\p{Lu}(?:[\p{Ll}.]|['’-]\p{Lu})[\p{L}'’.-]{0,40}(?:,? (?:\p{Ll}{1,4}[ '’]){0,3}\p{Lu}[\p{L}'’.-]{0,40}){0,4}$/u;
+
+/**
+ * `name` alone, or one word for people such as `patient`, means their names when nearly all values look like such and are not few repeated ones. Customers may
+ * be companies, and two rows are few: then given names have to be among them.
+ */
 function bareName(column: ColumnSample, values: readonly string[]): LexiconTerm | undefined {
   const words = wordsOf(column.name);
-  if (words.length !== 1 || words[0] !== "name" || values.length < 3) return undefined;
-  const looks = share(values, (v) => /^\p{Lu}[\p{Ll}'’.-]+(?: \p{Lu}[\p{L}'’.-]*){0,3}$/u.test(v));
-  const several = isAboutPeople(column.about ?? "") || values.some((v) => v.includes(" "));
-  return looks >= 0.8 && several && new Set(values).size > values.length / 2
-    ? LEXICON.find((term) => term.term === "name")
-    : undefined;
+  const isName = words[0] === "name";
+  if (words.length !== 1 || values.length === 0 || (!isName && !isAboutPeople(column.name))) return undefined;
+  if (share(values, (v) => PERSON_NAME.test(v)) < 0.8 || new Set(values).size <= values.length / 2) return undefined;
+  const several = values.filter((v) => v.includes(" "));
+  const enough =
+    isName && values.length >= 3
+      ? several.length > 0 || isAboutPeople(column.about ?? "")
+      : several.length > values.length / 2 && share(several, hasGivenName) >= 0.25;
+  return enough ? LEXICON.find((term) => term.term === "name") : undefined;
 }
 
 const UNMISTAKABLE: readonly (readonly [entity: string, term: string, test: (value: string) => boolean])[] = [

@@ -1,6 +1,6 @@
 import { isDrug, isIllness } from "./health-words.ts";
 import { FIRST_NAMES, LAST_NAMES, PLACES, WORDLIKE_FIRST_NAMES, WORDLIKE_LAST_NAMES } from "./names.ts";
-import { plainOf, type Word } from "./words.ts";
+import { plainOf, type Word, wordsIn } from "./words.ts";
 
 /** A place in the folded text, and the rule that found it. */
 export interface ProseSpan {
@@ -17,6 +17,11 @@ const LAST = setOf(LAST_NAMES);
 const WORDLIKE_LAST = setOf(WORDLIKE_LAST_NAMES);
 const PLACE = setOf(PLACES, "|");
 const PLACE_STARTS = new Set([...PLACE].map((place) => place.split(" ", 1)[0] ?? ""));
+
+/** Whether a word of a text is a given name that is hardly anything else. */
+export function hasGivenName(text: string): boolean {
+  return wordsIn(text).some(({ plain }) => FIRST.has(plain));
+}
 
 const TITLES = setOf(
   "mr mrs ms miss mx dr prof professor doctor sir madam lord lady herr herrn frau monsieur madame mademoiselle mme mlle m senor senora senorita sr sra srta signor signora signorina sig dott dottor dottoressa senhor senhora dona don dna mevrouw meneer dhr mevr heer pani pan",
