@@ -37,6 +37,20 @@ describe("recognition", () => {
     ["send 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "CRYPTO"],
   ])("%s holds %s", (text, entity) => expect(entities(text)).toContain(entity));
 
+  test("no short format is read out of a UUID, in either case, in a text or alone", () => {
+    fc.assert(
+      fc.property(fc.uuid(), fc.constantFrom("", "plate ", "NIF: ", "id="), fc.boolean(), (uuid, before, upper) => {
+        const found = recognise(before + (upper ? uuid.toUpperCase() : uuid), DEFAULT_RECOGNISERS);
+        expect(found.filter(({ start, end }) => start >= before.length && end - start <= 10)).toEqual([]);
+      }),
+      { numRuns: 3000 },
+    );
+    for (const known of ["ace631cb-24d9-436f-9b09-f6d11522a8d2", "0670783b-46c5-406c-a84d-0501e8a44dc5"]) {
+      expect(entities(known)).toEqual([]);
+    }
+    expect(entities("ace631cb")).not.toEqual([]);
+  });
+
   test("a check digit that fails drops the finding", () => {
     expect(entities("card 4111 1111 1111 1112")).not.toContain("CREDIT_CARD");
     expect(entities("IBAN DE89 3704 0044 0532 0130 01")).not.toContain("IBAN_CODE");

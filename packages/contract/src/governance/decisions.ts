@@ -136,7 +136,7 @@ export const decisionRoutes = {
           .string()
           .max(512)
           .regex(/^data(?:\.[A-Za-z_][A-Za-z0-9_]*){1,16}$/)
-          .meta({ description: "The document that says whether one row is shown", example: "data.orders.include" }),
+          .meta({ description: "The document that says whether one row is shown", examples: ["data.orders.include"] }),
         rows: z
           .array(
             z
@@ -147,7 +147,7 @@ export const decisionRoutes = {
           .min(1)
           .max(16)
           .default(["input.row"])
-          .meta({ description: "Where rows stand in the policy's input: their members are columns" }),
+          .meta({ description: "Where rows stand in the policy's input: their members are columns", examples: [["input.row"]] }),
         user_context: evaluateRequest.shape.user_context.meta({ description: "What the policy reads as `input.user`" }),
         input: z
           .record(z.string().max(256), jsonValue)
@@ -166,7 +166,10 @@ export const decisionRoutes = {
             }),
           )
           .optional()
-          .meta({ description: "What fields of the condition are in the database: `input.row.owner` -> its column and type" }),
+          .meta({
+            description: "What fields of the condition are in the database: `input.row.owner` -> its column and type",
+            examples: [{ "input.row.owner": { column: "owner", type: "text" } }],
+          }),
       })
       .meta({ id: "FilterRequest" }),
     status: 200,

@@ -81,10 +81,10 @@ const stateAt = ({ replication }: ObjectVersion, destination: ReplicationDestina
  *
  * @example
  * ```ts
- * import { awaitCopies } from "@seneschal/core/storage";
+ * import { awaitCopies, type ObjectVersion } from "@seneschal/core/storage";
  * const destination = { name: "west", bucket: "photos" };
  * const rule = { id: "a", enabled: true, form: "filter", filter: {}, priority: 1, destination, deleteMarkers: false } as const;
- * const made = { bucket: "docs", key: "a", tenant: "acme", size: 1, etag: "e", content_type: "", headers: {}, meta: {}, modified_at: 1 };
+ * const made: ObjectVersion = { bucket: "docs", key: "a", tenant: "acme", size: 1, etag: "e", content_type: "", headers: {}, meta: {}, modified_at: 1 };
  * console.log(awaitCopies({ versioning: "Enabled", replication: { rules: [rule] } }, made, 2).version.replication); // { 'west/photos': 'PENDING' }
  * ```
  */

@@ -46,7 +46,7 @@ export function partsToJoin<P extends UploadPart>(named: Completion["parts"], fo
  * @example
  * ```ts
  * import { etagOfParts } from "@seneschal/core/storage";
- * console.log(etagOfParts([{ etag: "900150983cd24fb0d6963f7d28e17f72" }])); // 9da6c8a4a2bd43af6bef0ccac24b2b3b-1
+ * console.log(etagOfParts([{ etag: "900150983cd24fb0d6963f7d28e17f72" }])); // af5da9f45af7a300e3aded972f8ff687-1
  * ```
  */
 export function etagOfParts(parts: readonly { readonly etag: string }[]): string | undefined {

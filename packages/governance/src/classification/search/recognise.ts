@@ -170,6 +170,7 @@ function search(folded: Normalised, recognisers: readonly Recogniser[], options:
         const verdict = recogniser.validate?.(value);
         if (verdict === false || (strict && verdict === undefined && recogniser.validate !== undefined)) continue;
         const { index } = match;
+        if (isPartOfUuid(folded.text, index, index + value.length)) continue;
         const telling = verdict === true && recogniser.prior >= TELLING_PRIOR;
         if (
           !telling &&
@@ -221,6 +222,21 @@ function search(folded: Normalised, recognisers: readonly Recogniser[], options:
     for (const recogniser of recognisers) if (named || recogniser.country === country) look(recogniser);
   }
   return found;
+}
+
+const UUID = /(?<![\da-z])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-z])/gi;
+const UUID_LENGTH = 36;
+/** Longer values, cards above all, are looked at wherever they stand. */
+const SHORT_FORMAT = 10;
+
+/** Whether a short value is a piece of a UUID (RFC 9562): one in four hundred of them begins like a plate or a tax number. */
+function isPartOfUuid(text: string, start: number, end: number): boolean {
+  if (end - start > SHORT_FORMAT) return false;
+  const from = Math.max(0, start - UUID_LENGTH);
+  for (const { index } of text.slice(from, end + UUID_LENGTH).matchAll(UUID)) {
+    if (from + index <= start && end <= from + index + UUID_LENGTH) return true;
+  }
+  return false;
 }
 
 /** What recognisers are told of a text, where it stands there. */
