@@ -106,7 +106,8 @@ type Refer = ExampleOptions["refer"];
 
 function build(given: JsonSchema, refer: Refer, takesMember: (member: string) => boolean, depth = 0, member = ""): unknown {
   const schema = resolved(given, refer);
-  if (schema.examples?.[0] !== undefined) return schema.examples[0];
+  const own = schema.examples?.[0] ?? schema.example;
+  if (own !== undefined) return own;
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
   const choice = (schema.anyOf ?? schema.oneOf)?.find((one) => one.type !== "null");

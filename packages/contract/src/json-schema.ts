@@ -10,6 +10,8 @@ export interface JsonSchema {
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
+  /** In place of `examples` in OpenAPI 3.0. */
+  readonly example?: unknown;
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
   readonly allOf?: readonly JsonSchema[];

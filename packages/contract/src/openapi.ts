@@ -303,6 +303,12 @@ class Components {
       io,
       unrepresentable: "any",
       override: ({ zodSchema, jsonSchema }) => {
+        const { examples } = jsonSchema;
+        if (this.#target === "openapi-3.0" && examples !== undefined) {
+          // 3.0 knows one.
+          delete jsonSchema.examples;
+          Object.assign(jsonSchema, { example: examples[0] });
+        }
         const parameter = (zodSchema as unknown as z.ZodType).meta?.()?.["parameter"];
         if (parameter === undefined) return;
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema];
