@@ -39,6 +39,15 @@ describe("what format writes of a v0 source", () => {
     expect(format(v0("package p\nimport data.lib\nx { lib.f(1) }\n"), { to: "v1" }).text).toContain("lib.f(1)");
   });
 
+  test("is written of tests whose rules stand in another file, however many there are", () => {
+    const tests = Array.from(
+      { length: 40 },
+      (_, i) => `test_${i} {\n\tresults := violation with input as {}\n\tcount(results) == 0\n}\n`,
+    );
+    const { text, problems } = format(v0(`package p\n\n${tests.join("\n")}`), { to: "v1" });
+    expect([text?.includes("test_39 if {"), problems]).toEqual([true, []]);
+  });
+
   test.skipIf(!existsSync(SUITES))("passes check as v1 wherever the source passes as v0, over public policy sets", async () => {
     const names = (await readdir(SUITES, { recursive: true })).filter((name) => name.endsWith(".rego")).sort();
     expect(names.length).toBeGreaterThan(0);
