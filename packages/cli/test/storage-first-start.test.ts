@@ -76,7 +76,11 @@ it("an empty machine comes to a storage node that keeps objects by the file and 
       expect([line, code, code === 0 ? "" : host.lines.join() + host.errors.join()]).toEqual([line, 0, ""]);
       if (args[0] === "config") expect(host.json()).toMatchObject({ findings: [] });
       if (args[1] === "create-credential") keys = host.json() as typeof keys;
-      if (args[1] === "get-cluster") expect(host.json()).toMatchObject({ health: "healthy", active_alerts: [] });
+      if (args[1] === "get-cluster") {
+        const { health, active_alerts } = host.json() as { health: string; active_alerts: { subject: string }[] };
+        // How full the machine's own disk is, is none of the page's affair.
+        expect([health, active_alerts.filter(({ subject }) => subject !== "system disk")]).toEqual(["healthy", []]);
+      }
     }
     const credentials = { accessKeyId: keys.access_key, secretAccessKey: keys.secret_key };
     const s3 = new S3Client({ endpoint, region: "us-east-1", forcePathStyle: true, credentials });

@@ -116,15 +116,14 @@ describe("a start", () => {
       timeout: 60_000,
       interval: 50,
     });
-    const cluster = await call(url, "GET", "cluster");
+    const { health, active_alerts } = await call(url, "GET", "cluster");
     const alert = { severity: "warning", message: "capacity beyond disk" };
-    expect(cluster).toMatchObject({
-      health: "healthy",
-      active_alerts: [
-        { ...alert, subject: "d0" },
-        { ...alert, subject: "d1" },
-      ],
-    });
+    expect(health).toBe("healthy");
+    // How full the disk of the machine that runs this is, is its own affair.
+    expect(active_alerts.filter(({ subject }: { subject: string }) => subject !== "system disk")).toMatchObject([
+      { ...alert, subject: "d0" },
+      { ...alert, subject: "d1" },
+    ]);
     const messages = (await call(url, "GET", "events?category=device")).map((event: { message: string }) => event.message);
     expect(messages.filter((m: string) => /^capacity beyond the disk: the 2 devices on it/.test(m))).toHaveLength(2);
     await running.stop();
