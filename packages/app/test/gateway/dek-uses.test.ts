@@ -1,7 +1,8 @@
 import { openMemoryStore } from "@seneschal/adapters/memory";
 import { isCoded } from "@seneschal/kernel";
 import { describe, expect, it } from "vitest";
-import { dekUseRecords, dekUses } from "../../src/gateway/workspaces/workspaces/dek-ring.ts";
+import { dekUseRecords } from "../../src/gateway/workspaces/collections.ts";
+import { dekUses } from "../../src/gateway/workspaces/workspaces/dek-ring.ts";
 
 describe("uses of a key version", () => {
   const open = () => openMemoryStore({ collections: { [dekUseRecords.name]: { indexes: {} } } });

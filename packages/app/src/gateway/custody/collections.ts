@@ -10,7 +10,7 @@ import type {
 import type { CustodianCard, DealtEntry, DealtStanding, TranscriptEntry, TranscriptStanding } from "@seneschal/crypto/custody";
 import type { RoundCommitment, SignatureShare, SigningRound } from "@seneschal/crypto/threshold";
 import type { JsonObject } from "@seneschal/kernel";
-import { collection } from "../ground/index.ts";
+import { type AnyCollection, collection } from "../ground/index.ts";
 import { type SealedShare, submittedShares } from "./submitted-shares.ts";
 
 export const ceremonies = collection<Ceremony>("ceremonies", {
@@ -174,3 +174,21 @@ export interface SigningSession extends Session<RoundCommitment, SignatureShare>
 export const signingSessions = collection<SigningSession>("signing_sessions", {
   by_org: { key: (session) => [session.org_id, session.created_at] },
 });
+
+/** All that the floor stores. */
+export const custodyCollections: readonly AnyCollection[] = [
+  ceremonies,
+  custodians,
+  custodyCeremonies,
+  custodyEntries,
+  custodyParts,
+  dealtEntries,
+  dealtTranscripts,
+  encryptedShares,
+  generationCeremonies,
+  heldKeys,
+  ceremonyShares,
+  recoveries,
+  recoveryShares,
+  signingSessions,
+];

@@ -4,6 +4,7 @@ export {
   ceremonyShares,
   custodians,
   custodyCeremonies,
+  custodyCollections,
   custodyEntries,
   custodyParts,
   dealtEntries,
@@ -20,5 +21,5 @@ export { endCustodyCeremony } from "./custody-ceremonies.ts";
 export { type Dealing, storeNewCrk } from "./deal-crk.ts";
 export { endGeneration } from "./generation-ceremonies.ts";
 export { expireRecovery } from "./recovery.ts";
-export { custodyCollections, custodyHandlers } from "./resources.ts";
+export { custodyHandlers } from "./resources.ts";
 export type { CustodyServices } from "./services.ts";

@@ -1,21 +1,4 @@
-import type { AnyCollection } from "../ground/index.ts";
 import { ceremonyHandlers } from "./ceremonies.ts";
-import {
-  ceremonies,
-  ceremonyShares,
-  custodians,
-  custodyCeremonies,
-  custodyEntries,
-  custodyParts,
-  dealtEntries,
-  dealtTranscripts,
-  encryptedShares,
-  generationCeremonies,
-  heldKeys,
-  recoveries,
-  recoveryShares,
-  signingSessions,
-} from "./collections.ts";
 import { crkHandlers } from "./crk.ts";
 import { custodianHandlers } from "./custodians.ts";
 import { custodyCeremonyHandlers } from "./custody-ceremonies.ts";
@@ -34,20 +17,3 @@ export const custodyHandlers = {
   ...signingSessionHandlers,
   ...recoveryHandlers,
 };
-
-export const custodyCollections: readonly AnyCollection[] = [
-  ceremonies,
-  custodians,
-  custodyCeremonies,
-  custodyEntries,
-  custodyParts,
-  dealtEntries,
-  dealtTranscripts,
-  encryptedShares,
-  generationCeremonies,
-  heldKeys,
-  ceremonyShares,
-  recoveries,
-  recoveryShares,
-  signingSessions,
-];

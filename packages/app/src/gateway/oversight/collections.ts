@@ -1,5 +1,5 @@
 import type { Backup, ReportFacts } from "@seneschal/core/keys";
-import { collection } from "../ground/index.ts";
+import { type AnyCollection, collection } from "../ground/index.ts";
 
 /** What is known of backups. The payloads lie outside of the database. */
 export const backups = collection<Backup>("backups", { by_org: { key: (backup) => [backup.org_id, backup.created_at] } });
@@ -17,3 +17,6 @@ export interface ReportSeal extends ReportFacts {
 export const reportSeals = collection<ReportSeal>("report_seals", {
   by_org: { key: ({ org_id, completed_at }) => [org_id, completed_at] },
 });
+
+/** All that the floor stores. */
+export const oversightCollections: readonly AnyCollection[] = [backups, reportSeals];

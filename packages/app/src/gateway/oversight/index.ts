@@ -1,4 +1,4 @@
 export { readBackupFile } from "./backups/backup-file.ts";
-export { backups } from "./collections.ts";
-export { oversightCollections, oversightHandlers } from "./resources.ts";
+export { backups, oversightCollections } from "./collections.ts";
+export { oversightHandlers } from "./resources.ts";
 export { type RotationScheduler, rotationScheduler } from "./rotation.ts";

@@ -1,7 +1,5 @@
-import type { AnyCollection } from "../ground/index.ts";
 import { auditHandlers } from "./audit-views.ts";
 import { backupHandlers } from "./backups/handlers.ts";
-import { backups, reportSeals } from "./collections.ts";
 import { complianceHandlers } from "./compliance/handlers.ts";
 import { healthHandlers } from "./health.ts";
 import { rotationPolicyHandlers } from "./rotation.ts";
@@ -13,5 +11,3 @@ export const oversightHandlers = {
   ...backupHandlers,
   ...complianceHandlers,
 };
-
-export const oversightCollections: readonly AnyCollection[] = [backups, reportSeals];

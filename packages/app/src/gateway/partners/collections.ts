@@ -16,7 +16,7 @@ import {
 } from "@seneschal/core/keys";
 import type { CardStatement } from "@seneschal/crypto/custody";
 import { keyText } from "../../platform/index.ts";
-import { collection } from "../ground/index.ts";
+import { type AnyCollection, collection } from "../ground/index.ts";
 
 /** What another organisation has said of a person's card, each fingerprint once, in the order in which it came. */
 export interface SeenCards {
@@ -187,3 +187,19 @@ export const logWitnesses = collection<LogWitness>("log_witnesses", {
 export const witnessedLogs = collection<WitnessedLog>("witnessed_logs", {
   troubled: { key: ({ trouble }) => (trouble === null ? undefined : [trouble.growth]) },
 });
+
+/** All that the floor stores. */
+export const partnersCollections: readonly AnyCollection[] = [
+  dispatches,
+  edgeSyncs,
+  edges,
+  federationIdentities,
+  federations,
+  logWitnesses,
+  messageReceipts,
+  messages,
+  replicas,
+  seenCards,
+  shares,
+  witnessedLogs,
+];

@@ -7,6 +7,7 @@ export {
   logWitnesses,
   messageReceipts,
   messages,
+  partnersCollections,
   receiptId,
   replicaId,
   replicas,
@@ -24,6 +25,6 @@ export { messageLanes, messageReading, purgeMessages } from "./messages.ts";
 export { dispatchLanes } from "./replication/dispatch.ts";
 export { destroyReplica } from "./replication/replica.ts";
 export { workspaceReplication } from "./replication/workspace-replication.ts";
-export { partnersCollections, partnersHandlers } from "./resources.ts";
+export { partnersHandlers } from "./resources.ts";
 export type { PartnerServices } from "./services.ts";
 export { cosignedCheckpoints, witnessRounds } from "./witnesses.ts";

@@ -1,19 +1,4 @@
-import type { AnyCollection } from "../ground/index.ts";
 import { cardHandlers } from "./cards.ts";
-import {
-  dispatches,
-  edgeSyncs,
-  edges,
-  federationIdentities,
-  federations,
-  logWitnesses,
-  messageReceipts,
-  messages,
-  replicas,
-  seenCards,
-  shares,
-  witnessedLogs,
-} from "./collections.ts";
 import { edgeHandlers } from "./edges.ts";
 import { federationHandlers } from "./federation/handlers.ts";
 import { peerHandlers } from "./federation/peer-handlers.ts";
@@ -30,18 +15,3 @@ export const partnersHandlers = {
   ...messageHandlers,
   ...edgeHandlers,
 };
-
-export const partnersCollections: readonly AnyCollection[] = [
-  dispatches,
-  edgeSyncs,
-  edges,
-  federationIdentities,
-  federations,
-  logWitnesses,
-  messageReceipts,
-  messages,
-  replicas,
-  seenCards,
-  shares,
-  witnessedLogs,
-];

@@ -10,7 +10,7 @@ import {
   stepEmergency,
 } from "@seneschal/core/keys";
 import { keyText } from "../../platform/index.ts";
-import { collection, type GatewayUnit, type Reader } from "../ground/index.ts";
+import { type AnyCollection, collection, type GatewayUnit, type Reader } from "../ground/index.ts";
 
 export const admins = collection<Admin>("admins", {
   by_org: { key: (admin) => [admin.org_id, admin.created_at] },
@@ -49,6 +49,22 @@ export const emergencies = collection<StoredEmergency>("emergency_access", {
           ? [access.token_expiry]
           : undefined,
   },
+});
+
+/** Something that was made, changed or removed under an emergency token. */
+export interface EmergencyAct {
+  readonly emergency_id: string;
+  readonly act: "made" | "changed" | "removed";
+  readonly kind: string;
+  /** Of the thing, within its kind. */
+  readonly resource_id: string;
+  readonly at: string;
+  /** When it was ended; `null` while it stands, or if it is not for `revokeActs` to end. */
+  readonly ended_at: string | null;
+}
+
+export const emergencyActs = collection<EmergencyAct>("emergency_acts", {
+  by_emergency: { key: (act) => [act.emergency_id, act.at, act.kind, act.resource_id] },
 });
 
 /** Carries out `void_approvals`: a person who was disabled has approved nothing that is still undecided. */
@@ -206,3 +222,20 @@ export const users = collection<User>("users", {
     revision: 2,
   },
 });
+
+/** All that the floor stores. */
+export const peopleCollections: readonly AnyCollection[] = [
+  admins,
+  bootstrapMarks,
+  devices,
+  emergencies,
+  emergencyActs,
+  enrollmentTokens,
+  groups,
+  memberships,
+  mfaFactors,
+  roleAssignments,
+  roles,
+  serviceIdentities,
+  users,
+];

@@ -14,7 +14,6 @@ import {
 import {
   type Call,
   claimOf,
-  collection,
   type EntityReading,
   type GatewayUnit,
   listed,
@@ -24,29 +23,22 @@ import {
   utf8,
 } from "../ground/index.ts";
 import { revokeCertificate } from "./certificates.ts";
-import { emergencies, roleAssignments, roles, type StoredEmergency, subjectKey, users } from "./collections.ts";
+import {
+  type EmergencyAct,
+  emergencies,
+  emergencyActs,
+  roleAssignments,
+  roles,
+  type StoredEmergency,
+  subjectKey,
+  users,
+} from "./collections.ts";
 import { endDevice } from "./devices.ts";
 import { leave, removeGroup } from "./groups.ts";
 import { identityKinds, invalidToken, personCalling, personOf, requireAnother, requireRoom } from "./identities.ts";
 import { removeService } from "./service-identities.ts";
 import type { PeopleServices } from "./services.ts";
 import { removeUser } from "./users.ts";
-
-/** Something that was made, changed or removed under an emergency token. */
-export interface EmergencyAct {
-  readonly emergency_id: string;
-  readonly act: "made" | "changed" | "removed";
-  readonly kind: string;
-  /** Of the thing, within its kind. */
-  readonly resource_id: string;
-  readonly at: string;
-  /** When it was ended; `null` while it stands, or if it is not for {@link revokeActs} to end. */
-  readonly ended_at: string | null;
-}
-
-export const emergencyActs = collection<EmergencyAct>("emergency_acts", {
-  by_emergency: { key: (act) => [act.emergency_id, act.at, act.kind, act.resource_id] },
-});
 
 /** Takes back what was made. What is gone already is left alone. */
 type End = (services: PeopleServices, unit: GatewayUnit, org: string, id: string) => Promise<void>;

@@ -5,12 +5,14 @@ export {
   bootstrapMarks,
   devices,
   emergencies,
+  emergencyActs,
   enrollmentTokens,
   type Group,
   groups,
   isMember,
   memberships,
   mfaFactors,
+  peopleCollections,
   permissionsOf,
   roleAssignments,
   roles,
@@ -20,7 +22,6 @@ export {
   users,
 } from "./collections.ts";
 export {
-  emergencyActs,
   emergencyReading,
   emergencyTokenPrefix,
   expireEmergency,
@@ -48,7 +49,7 @@ export {
   writeLastUse,
 } from "./identities.ts";
 export { lastUse } from "./last-use.ts";
-export { peopleCollections, peopleHandlers } from "./resources.ts";
+export { peopleHandlers } from "./resources.ts";
 export {
   type Orchestrator,
   openOrchestrator,

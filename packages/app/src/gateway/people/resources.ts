@@ -1,22 +1,7 @@
-import type { AnyCollection } from "../ground/index.ts";
 import { adminHandlers } from "./admins.ts";
 import { certificateHandlers } from "./certificates.ts";
-import {
-  admins,
-  bootstrapMarks,
-  devices,
-  emergencies,
-  enrollmentTokens,
-  groups,
-  memberships,
-  mfaFactors,
-  roleAssignments,
-  roles,
-  serviceIdentities,
-  users,
-} from "./collections.ts";
 import { deviceHandlers } from "./devices.ts";
-import { emergencyActs, emergencyHandlers } from "./emergency.ts";
+import { emergencyHandlers } from "./emergency.ts";
 import { enrollmentHandlers } from "./enrollment.ts";
 import { groupHandlers } from "./groups.ts";
 import { organizationHandlers } from "./organizations.ts";
@@ -36,19 +21,3 @@ export const peopleHandlers = {
   ...emergencyHandlers,
   ...serviceHandlers,
 };
-
-export const peopleCollections: readonly AnyCollection[] = [
-  admins,
-  bootstrapMarks,
-  devices,
-  emergencies,
-  emergencyActs,
-  enrollmentTokens,
-  groups,
-  memberships,
-  mfaFactors,
-  roleAssignments,
-  roles,
-  serviceIdentities,
-  users,
-];

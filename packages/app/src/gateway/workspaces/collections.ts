@@ -1,6 +1,7 @@
-import type { Admission, Invitation, JoinRequest, Policy, Workspace } from "@seneschal/core/keys";
+import type { Admission, Invitation, JoinRequest, Policy, RotationPolicy, Workspace } from "@seneschal/core/keys";
+import type { OperationPayload } from "@seneschal/crypto/signing";
 import { keyText } from "../../platform/index.ts";
-import { collection, type Reader } from "../ground/index.ts";
+import { type AnyCollection, collection, type Reader } from "../ground/index.ts";
 
 export const admissions = collection<Admission>("workspace_admissions", {
   by_workspace: { key: (admission) => [admission.workspace_id, admission.created_at] },
@@ -94,3 +95,51 @@ export const joinRequests = collection<JoinRequest>("join_requests", {
     unique: "such a request is already pending",
   },
 });
+
+/** Kept under the id of their workspace: one each. */
+export const rotationPolicies = collection<RotationPolicy>("rotation_policies", {
+  by_org: { key: (policy) => [policy.org_id, policy.created_at] },
+  enabled: { key: (policy) => (policy.enabled ? [policy.created_at] : undefined) },
+});
+
+/** How many uses of a key version are reserved; what a process reserved and did not use is given up. */
+interface Uses {
+  readonly reserved: number;
+}
+
+export const dekUseRecords = collection<Uses>("dek_uses");
+
+export const dekUseId = (workspace: string, version: number): string => `${workspace}/${version}`;
+
+/** A participant's signature for the deletion of a workspace, at one revision of it. Kept on both sides. */
+export interface DeletionConsent {
+  readonly workspace_id: string;
+  /** Who signed. */
+  readonly org_id: string;
+  readonly revision: number;
+  /** Of the workspace as it stood, hex; absent in consents of before, which count no more. */
+  readonly state_sha256?: string;
+  readonly payload: OperationPayload;
+  /** Base64. */
+  readonly signature: string;
+  readonly created_at: string;
+}
+
+export const deletionConsents = collection<DeletionConsent>("deletion_consents", {
+  by_workspace: { key: (consent) => [consent.workspace_id] },
+});
+
+export const consentId = (workspace: string, org: string): string => `${workspace}/${keyText(org)}`;
+
+/** All that the floor stores. */
+export const workspacesCollections: readonly AnyCollection[] = [
+  admissions,
+  dekUseRecords,
+  deletionConsents,
+  invitations,
+  joinRequests,
+  policies,
+  rotationPolicies,
+  participations,
+  workspaces,
+];

@@ -1,9 +1,8 @@
 import type { Principal } from "@seneschal/contract";
 import type { Invitation, Replica, Share, ShareInput, Workspace } from "@seneschal/core/keys";
 import type { Call, GatewayUnit, PublicKeys, Reader, SignatureClaim } from "../ground/index.ts";
-import type { Participation } from "./collections.ts";
+import type { DeletionConsent, Participation } from "./collections.ts";
 import type { BundleContent } from "./workspaces/bundle-content.ts";
-import type { DeletionConsent } from "./workspaces/deletion-consents.ts";
 
 /**
  * What workspaces ask of the floor above, which carries them to organisations on other instances. Handed in by the composition; each is

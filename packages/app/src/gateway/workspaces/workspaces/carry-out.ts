@@ -4,7 +4,6 @@ import {
   createWorkspace,
   invalidField,
   invite,
-  type RotationPolicy,
   revokeAdmission,
   type Step,
   stepInvitation,
@@ -12,18 +11,22 @@ import {
   type WorkspaceEffect,
 } from "@seneschal/core/keys";
 import { checkArgument } from "@seneschal/kernel";
-import { collection, type GatewayUnit } from "../../ground/index.ts";
+import type { GatewayUnit } from "../../ground/index.ts";
 import { groups, identityTypeOf } from "../../people/index.ts";
-import { admissions, invitations, type Participation, participationId, participations, workspaces } from "../collections.ts";
+import {
+  admissions,
+  consentId,
+  dekUseId,
+  dekUseRecords,
+  deletionConsents,
+  invitations,
+  type Participation,
+  participationId,
+  participations,
+  rotationPolicies,
+  workspaces,
+} from "../collections.ts";
 import type { WorkspaceServices } from "../services.ts";
-import { dekUseId, dekUseRecords } from "./dek-ring.ts";
-import { consentId, deletionConsents } from "./deletion-consents.ts";
-
-/** Kept under the id of their workspace: one each. */
-export const rotationPolicies = collection<RotationPolicy>("rotation_policies", {
-  by_org: { key: (policy) => [policy.org_id, policy.created_at] },
-  enabled: { key: (policy) => (policy.enabled ? [policy.created_at] : undefined) },
-});
 
 /** Carries out what a step of a workspace asks for, in the step's order and in its transaction. */
 export async function carryOut(

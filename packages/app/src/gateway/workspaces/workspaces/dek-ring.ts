@@ -1,8 +1,8 @@
 import { refusal } from "@seneschal/core/keys";
 import { canonicalJson } from "@seneschal/crypto";
 import type { DocumentStore, Random, Vault } from "@seneschal/kernel/ports";
-import { collection, kekName, type OrganizationKeys, transact, utf8 } from "../../ground/index.ts";
-import type { Participation } from "../collections.ts";
+import { kekName, type OrganizationKeys, transact, utf8 } from "../../ground/index.ts";
+import { dekUseId, dekUseRecords, type Participation } from "../collections.ts";
 
 /** Makes, wraps and unwraps the keys of workspaces. A wrapped key is bound to its workspace, organisation and version. */
 export interface DekRing {
@@ -67,15 +67,6 @@ export function dekRing(
     },
   };
 }
-
-/** How many uses of a key version are reserved; what a process reserved and did not use is given up. */
-interface Uses {
-  readonly reserved: number;
-}
-
-export const dekUseRecords = collection<Uses>("dek_uses");
-
-export const dekUseId = (workspace: string, version: number): string => `${workspace}/${version}`;
 
 /** Counts the uses of each key version: with random nonces AES-GCM is safe for fewer than 2^32 (NIST SP 800-38D, 8.3). */
 export interface DekUses {
