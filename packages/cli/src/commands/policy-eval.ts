@@ -3,9 +3,9 @@ import { compile, type ProfiledRow, type Result, writeJson } from "@seneschal/re
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
+import { type AnswerFormat, answerFormats, formatAnswer } from "../policy/policy-answer.ts";
+import { answerOf, askQuery, type QueryAnswer } from "../policy/policy-query.ts";
 import { failureText, type InputOptions, inputOf, policyOf, shownSettings, withInput } from "../policy/policy-set.ts";
-import { type AnswerFormat, answerFormats, formatAnswer } from "../policy-answer.ts";
-import { answerOf, askQuery, type QueryAnswer } from "../policy-query.ts";
 import { isEntrypoint } from "./policy-entrypoint.ts";
 import { type ProfileOptions, showProfile, withProfile } from "./policy-profile.ts";
 

@@ -1,9 +1,9 @@
 import { writeJson } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { CommandContext } from "../command-context.ts";
+import { tableOf } from "../policy/policy-answer.ts";
 import { PolicySession, type SessionAnswer } from "../policy/policy-session.ts";
 import { type InputOptions, inputOf, policyOf, shownSettings, withInput } from "../policy/policy-set.ts";
-import { tableOf } from "../policy-answer.ts";
 
 /** `policy repl`: rules and queries line by line; under `--json` an answer is a line of JSON. */
 export function addRepl(policy: Command, { host, result }: CommandContext): void {

@@ -29,11 +29,11 @@ import {
 import { wholeCopyEvidence } from "./code/whole-copy.ts";
 import { jsonEvidence, tableEvidence } from "./columns/structured-evidence.ts";
 import { confidenceOf, hiddenNames } from "./confidence.ts";
-import { encodedTexts } from "./encoded-texts.ts";
 import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFinding, safeName, unread } from "./evidence.ts";
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 import { type DataRequest, requestOf } from "./request.ts";
+import { encodedTexts } from "./search/encoded-texts.ts";
 import { recogniseShown } from "./search/recognise-shown.ts";
 import type { Finding, Recogniser } from "./search/recogniser.ts";
 import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";

@@ -1,7 +1,7 @@
 import { decodeHTMLStrict } from "entities/decode";
 import { partitionPoint } from "../../partition-point.ts";
-import { bareRuns, MAY_HOLD_ENCODED, unseenRuns } from "../encoded-texts.ts";
 import { base64Runs, utf8Length } from "./base64-texts.ts";
+import { bareRuns, MAY_HOLD_ENCODED, unseenRuns } from "./encoded-texts.ts";
 import { MARKS, type Normalised, normalise } from "./normalise.ts";
 
 /** A text as it reads once what is encoded in it is written out, with the way back to the offsets of the original. */

@@ -145,6 +145,12 @@ function search(folded: Normalised, recognisers: readonly Recogniser[], options:
   const lowered = folded.text.toLowerCase();
   // Many recognisers look at the same digits.
   const things = new Map<number, boolean>();
+  let holdsUuid: boolean | undefined;
+  const isInUuid = (start: number, end: number): boolean => {
+    if (end - start > SHORT_FORMAT) return false;
+    holdsUuid ??= folded.text.search(UUID) >= 0;
+    return holdsUuid && isPartOfUuid(folded.text, start, end);
+  };
   const isThing = (index: number): boolean => {
     const answer = things.get(index) ?? namesThing(lowered, index);
     things.set(index, answer);
@@ -170,7 +176,7 @@ function search(folded: Normalised, recognisers: readonly Recogniser[], options:
         const verdict = recogniser.validate?.(value);
         if (verdict === false || (strict && verdict === undefined && recogniser.validate !== undefined)) continue;
         const { index } = match;
-        if (isPartOfUuid(folded.text, index, index + value.length)) continue;
+        if (isInUuid(index, index + value.length)) continue;
         const telling = verdict === true && recogniser.prior >= TELLING_PRIOR;
         if (
           !telling &&
@@ -231,7 +237,6 @@ const SHORT_FORMAT = 10;
 
 /** Whether a short value is a piece of a UUID (RFC 9562): one in four hundred of them begins like a plate or a tax number. */
 function isPartOfUuid(text: string, start: number, end: number): boolean {
-  if (end - start > SHORT_FORMAT) return false;
   const from = Math.max(0, start - UUID_LENGTH);
   for (const { index } of text.slice(from, end + UUID_LENGTH).matchAll(UUID)) {
     if (from + index <= start && end <= from + index + UUID_LENGTH) return true;

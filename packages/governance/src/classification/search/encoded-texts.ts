@@ -1,4 +1,4 @@
-import { base64Runs, type EncodedText, textOfBytes } from "./search/base64-texts.ts";
+import { base64Runs, type EncodedText, textOfBytes } from "./base64-texts.ts";
 
 /** Nine bytes and more in hexadecimal, together or with a blank or a colon between. */
 const HEX = /(?<![\w])(?:0x)?([\da-f]{2})(?:([ :]?)[\da-f]{2})(?:\2[\da-f]{2}){7,}(?!\w)/gi;

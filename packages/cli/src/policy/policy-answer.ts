@@ -1,6 +1,6 @@
 import { writeJson } from "@seneschal/rego/bundle";
-import { failureText } from "./policy/policy-set.ts";
 import type { QueryAnswer, Solution } from "./policy-query.ts";
+import { failureText } from "./policy-set.ts";
 
 /** How `opa eval` writes what a query comes to. */
 export const answerFormats = ["json", "pretty", "values", "bindings", "raw", "discard"] as const;
