@@ -1,4 +1,5 @@
-import { stat, statfs, truncate, unlink } from "node:fs/promises";
+import { truncate, unlink } from "node:fs/promises";
+import { diskOf, fileSystemOf } from "../files/files.ts";
 import { writeAt } from "./files.ts";
 
 /** The file system under the segments of a device: its changing calls, and the room that it has. */
@@ -20,13 +21,9 @@ const claimed = new Map<string, number>();
 
 /** The file system of a directory. */
 export async function segmentDisk(directory: string): Promise<SegmentDisk> {
-  const id = String((await stat(directory)).dev);
+  const id = await fileSystemOf(directory);
   const claims = (): number => claimed.get(id) ?? 0;
-  const free = async (): Promise<number> => {
-    const { bavail, bsize, blocks } = await statfs(directory);
-    // Some file systems do not tell: their writes do.
-    return blocks === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, bavail * bsize - claims());
-  };
+  const free = async (): Promise<number> => Math.max(0, (await diskOf(directory)).freeBytes - claims());
   return {
     id,
     free,

@@ -61,20 +61,34 @@ export async function fileStamp(path: string): Promise<string> {
   return [ino, size, mtimeNs, ctimeNs].join(":");
 }
 
-/** The disk on which a path lies: its blocks, those that are free, and those that an ordinary user may still write, of `bsize` bytes. */
-export async function diskOf(
-  path: string,
-): Promise<{ readonly blocks: number; readonly bfree: number; readonly bavail: number; readonly bsize: number }> {
+/** The disk on which a path lies: its blocks, those that are free, and those that an ordinary user may still write. */
+interface Disk {
+  readonly blocks: number;
+  readonly bfree: number;
+  readonly bavail: number;
+  /** Bytes that an ordinary user may still write; without an end where the file system does not tell: its writes do. */
+  readonly freeBytes: number;
+}
+
+/** What the disk has on which a path lies. Rejects as the system does. */
+export async function diskOf(path: string): Promise<Disk> {
   checkArgument("path", path, "string");
-  return statfs(path);
+  const { blocks, bfree, bavail, bsize } = await statfs(path);
+  return { blocks, bfree, bavail, freeBytes: blocks === 0 ? Number.MAX_SAFE_INTEGER : bavail * bsize };
+}
+
+/** Which file system a path lies on, the same for all that do. Rejects as the system does. */
+export async function fileSystemOf(path: string): Promise<string> {
+  checkArgument("path", path, "string");
+  return String((await stat(path)).dev);
 }
 
 /** The file system that a path lies on, or will lie on when it is made, and the bytes that an ordinary user may still write there. */
 export async function roomAt(path: string): Promise<{ readonly filesystem: string; readonly freeBytes: number }> {
   checkArgument("path", path, "string");
   try {
-    const [{ dev }, { bavail, bsize }] = await Promise.all([stat(path), statfs(path)]);
-    return { filesystem: String(dev), freeBytes: bavail * bsize };
+    const [filesystem, { freeBytes }] = await Promise.all([fileSystemOf(path), diskOf(path)]);
+    return { filesystem, freeBytes };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT" || path === dirname(path)) throw error;
     return roomAt(dirname(path));

@@ -206,7 +206,7 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
     if (!config.services.includes(name) || seal?.kind !== "key_file" || seal.key_file !== undefined) continue;
     const path = join(dir, "unseal.key");
     found.push(
-      ...(await checkFile({ setting: `${name}.vault.key_file`, path, holds: "unseal key" }, 0)).map((finding) => ({
+      ...(await checkFile({ setting: `${name}.vault.key_file`, path, holds: "unseal key", read: "once" }, 0)).map((finding) => ({
         ...finding,
         advice: `seneschal init --data ${config.data_dir} makes it; for data that exists take its own from where it was copied to`,
       })),

@@ -33,15 +33,11 @@ export function needsRestart(running: ProcessConfig, next: ProcessConfig): reado
     .filter((setting) => isStarted(running, setting) && !reloadable.some((one) => covers(one, setting)));
 }
 
-/** Files that are read each time they are used, by logins at a vault, scans and copies of buckets: whoever changes them need do nothing. */
-const readWhenUsed =
-  /\.(?:approle\.secret_id_file|kubernetes\.jwt_file)$|^governance\.sources\.|^storage\.replication\.destinations\.\d+\.secret_key_file$/;
-
 /** Hashes of what the files hold that a running process read once, by the settings that name them. */
 export async function filesHeld(config: ProcessConfig): Promise<ReadonlyMap<string, string>> {
   const once = namedFiles(processSettings, config)
-    .filter(({ setting }) => isStarted(config, setting) && !reloadable.some((one) => covers(one, setting)))
-    .filter(({ setting }) => !readWhenUsed.test(setting));
+    .filter(({ read }) => read === "once")
+    .filter(({ setting }) => isStarted(config, setting) && !reloadable.some((one) => covers(one, setting)));
   return new Map(await Promise.all(once.map(async ({ setting, path }) => [setting, await contentHash(path)] as const)));
 }
 

@@ -25,13 +25,17 @@ const vaultServer = {
   token: secret().optional(),
   /** The secret id is read from the file at every login, so that it can be replaced. */
   approle: z
-    .strictObject({ role_id: z.string().min(1), secret_id_file: file("text"), mount: z.string().min(1).default("approle") })
+    .strictObject({
+      role_id: z.string().min(1),
+      secret_id_file: file("text", "at each use"),
+      mount: z.string().min(1).default("approle"),
+    })
     .optional(),
   kubernetes: z
     .strictObject({
       role: z.string().min(1),
       /** The service account's token; read at every login. */
-      jwt_file: file("text").default("/var/run/secrets/kubernetes.io/serviceaccount/token"),
+      jwt_file: file("text", "at each use").default("/var/run/secrets/kubernetes.io/serviceaccount/token"),
       mount: z.string().min(1).default("kubernetes"),
     })
     .optional(),

@@ -370,7 +370,7 @@ export async function openStorageNode(options: StorageNodeOptions): Promise<Stor
       const { soft, hard } = options.systemDiskLimits ?? { soft: 50, hard: 75 };
       if (options.metadataDirectory === undefined) return { percent: 0, soft, hard, freeBytes: Number.MAX_SAFE_INTEGER };
       const disk = await diskOf(options.metadataDirectory);
-      return { percent: diskPercent(disk), soft, hard, freeBytes: disk.bavail * disk.bsize };
+      return { percent: diskPercent(disk), soft, hard, freeBytes: disk.freeBytes };
     },
   });
 

@@ -139,7 +139,7 @@ export const storageSettings = z.strictObject({
                 (url) => new URL(url).href === `${new URL(url).origin}/`,
                 "expected a URL without path, query and fragment",
               ),
-            secret_key_file: file("secret"),
+            secret_key_file: file("secret", "at each use"),
             /** How long the server may say nothing. */
             timeout: duration("60s").refine((ms) => ms >= 1000 && ms <= 600_000, "expected 1s to 10m"),
           }),

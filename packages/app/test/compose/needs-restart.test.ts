@@ -63,6 +63,12 @@ it("of any file that a configuration names a change is taken up or told: by its 
     for (const { path } of files) await writeFile(path, "before");
     const before = await filesHeld(config);
     expect(filesChanged(before, await filesHeld(config))).toEqual([]);
+    // Said where the setting is declared, of what logins at a vault, scans and copies of buckets read again each time.
+    expect(files.filter(({ read }) => read === "at each use").map(({ setting }) => setting)).toEqual([
+      "gateway.vault.approle.secret_id_file",
+      "governance.sources.lake.secret_key_file",
+      "storage.replication.destinations.0.secret_key_file",
+    ]);
     const told: string[] = [];
     for (const { path } of files) {
       await writeFile(path, "after");

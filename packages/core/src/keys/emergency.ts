@@ -108,13 +108,18 @@ export function requestEmergency(
   };
 }
 
-/** The status at a moment: what is pending expires with the request, what is approved with its token. */
+/** When it ends by itself: what is pending with the request, what is approved with its token; `null`: never. */
+export function emergencyEnd(access: EmergencyAccess): Timestamp | null {
+  checkArgument("access", access, "object");
+  if (access.status === "pending") return access.expires_at;
+  return access.status === "approved" ? access.token_expiry : null;
+}
+
+/** The status at a moment. */
 export function emergencyStatus(access: EmergencyAccess, now: number): EmergencyStatus {
   checkArgument("access", access, "object");
   checkArgument("now", now, "number");
-  if (access.status === "pending" && isPast(access.expires_at, now)) return "expired";
-  if (access.status === "approved" && isPast(access.token_expiry, now)) return "expired";
-  return access.status;
+  return isPast(emergencyEnd(access), now) ? "expired" : access.status;
 }
 
 /** One open request of a requester at a time: those that wait, and those whose token is good. Throws `CONFLICT` with the open one's id. */

@@ -159,6 +159,7 @@ export {
   type EmergencyInput,
   type EmergencyNew,
   type EmergencyStatus,
+  emergencyEnd,
   emergencyStatus,
   emergencyStatuses,
   emergencyTable,
@@ -365,7 +366,7 @@ export {
   signingSessionStatuses,
   stepSigningSession,
 } from "./signing-session.ts";
-export { isPast, milliseconds, type Timestamp, timestamp } from "./time.ts";
+export { isPast, lastMoment, milliseconds, type Timestamp, timestamp } from "./time.ts";
 export { type Cell, nextStatus, type Step, type TransitionTable } from "./transition.ts";
 export { isUuid, uuid } from "./uuid.ts";
 export {

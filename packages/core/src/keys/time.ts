@@ -14,6 +14,21 @@ export function milliseconds(at: Timestamp): number {
   return Date.parse(at);
 }
 
+/**
+ * The last moment before an end. What time ends takes its step there, while it is still what it was: so its table of transitions stays the only rule, however
+ * late somebody comes to it.
+ *
+ * @example
+ * ```ts
+ * import { isPast, lastMoment } from "@seneschal/core/keys";
+ * const end = "2026-01-01T00:00:00.000Z";
+ * console.log(isPast(end, lastMoment(end)), isPast(end, lastMoment(end) + 1)); // false true
+ * ```
+ */
+export function lastMoment(end: Timestamp): number {
+  return milliseconds(end) - 1;
+}
+
 /** True once `at` has come. `null` never comes. */
 export function isPast(at: Timestamp | null, now: number): boolean {
   return at !== null && milliseconds(at) <= now;

@@ -7,6 +7,7 @@ export {
 } from "./archived.ts";
 export { type AuditGap, claimGaps, coversGap, gapLeaf, gapLine, parseGapLine, type SignedGap } from "./gaps.ts";
 export { LogGrowth, type MissingFacts } from "./growth.ts";
+export { type GrownTiles, KeptTiles, logLeaves, type ReadTiles, type TileComparison } from "./kept-tiles.ts";
 export { type LogFinding, type LogForm, type LogIdentity, type LogRecord, numberIn, wholeLog } from "./record.ts";
 export {
   archiveDamaged,

@@ -13,6 +13,9 @@ export interface LogTree {
   readonly gaps: readonly SignedGap[];
 }
 
+/** Leaf hashes of a log, in order. */
+export type Leaves = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /** The newest checkpoint of a stream, or of the whole log. */
 export interface StreamCheckpoint extends KeptCheckpoint {
   readonly stream: string;

@@ -3,14 +3,13 @@ import { base64, bytesEqual } from "../bytes.ts";
 import { CompactRange } from "../merkle/compact-range.ts";
 import type { Sha256 } from "../merkle/tree-hash.ts";
 import type { ArchivedLog } from "./archived.ts";
+import type { Leaves } from "./tree.ts";
 
 /** A claim about a log: the root over its first `size` records, base64. */
 export interface RootClaim {
   readonly size: number;
   readonly root: string;
 }
-
-type Leaves = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** A log as a store has it. */
 export interface LogFacts {

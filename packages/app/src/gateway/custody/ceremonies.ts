@@ -8,6 +8,7 @@ import {
   type Custodian,
   ceremonyStatus,
   invalidField,
+  lastMoment,
   refusal,
   requireThreshold,
   startCeremony,
@@ -137,8 +138,7 @@ export async function endCeremony(
   ceremony: Ceremony,
   input: Extract<CeremonyInput, { readonly kind: "cancel" | "expire" }>,
 ): Promise<void> {
-  // An expired ceremony is stepped at the moment it was still pending, so that the table stays the only rule.
-  const at = input.kind === "expire" ? Date.parse(ceremony.expires_at) - 1 : unit.call.now;
+  const at = input.kind === "expire" ? lastMoment(ceremony.expires_at) : unit.call.now;
   const { state } = stepCeremony(ceremony, input, at);
   unit.put(ceremonies, ceremony.id, state);
   sharesOfCeremony.erase(unit, ceremony);

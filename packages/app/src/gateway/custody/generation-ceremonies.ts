@@ -4,6 +4,7 @@ import {
   type GenerationCeremony,
   type GenerationInput,
   generationStatus,
+  lastMoment,
   notFound,
   refusal,
   requireThreshold,
@@ -44,7 +45,7 @@ export async function endGeneration(
   ceremony: GenerationCeremony,
   input: Extract<GenerationInput, { readonly kind: "cancel" | "expire" }>,
 ): Promise<void> {
-  const at = input.kind === "expire" ? Date.parse(ceremony.expires_at) - 1 : unit.call.now;
+  const at = input.kind === "expire" ? lastMoment(ceremony.expires_at) : unit.call.now;
   const { state } = stepGeneration(ceremony, input, at);
   unit.put(generationCeremonies, ceremony.id, state);
   eraseHeldKeys(unit, ceremony);

@@ -2,6 +2,7 @@ import type { Handlers } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
   initiateRecovery,
+  lastMoment,
   notFound,
   type Recovery,
   type RecoveryEffect,
@@ -69,8 +70,7 @@ async function carryOutRecovery(
 export async function expireRecovery(services: CustodyServices, unit: GatewayUnit, id: string): Promise<void> {
   const recovery = await unit.get(recoveries, id);
   if (recovery === undefined || recoveryStatus(recovery, unit.call.now) === recovery.status) return;
-  // Stepped at the last moment before its end, so that the transition table stays the only rule.
-  const { state, effects } = stepRecovery(recovery, { kind: "expire" }, Date.parse(recovery.expires_at) - 1);
+  const { state, effects } = stepRecovery(recovery, { kind: "expire" }, lastMoment(recovery.expires_at));
   await carryOutRecovery(services, unit, recovery, effects);
   unit.put(recoveries, id, state);
   unit.record({

@@ -1,7 +1,10 @@
 import type { Handlers, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
 import {
+  emergencyEnd,
   emergencyStatus,
+  isPast,
+  lastMoment,
   notFound,
   type Person,
   refusal,
@@ -148,10 +151,9 @@ async function revokeActs(services: PeopleServices, unit: GatewayUnit, org: stri
 /** Ends a request that nobody decided, or a token that ran out. What is not due stays as it is. */
 export async function expireEmergency(unit: GatewayUnit, id: string): Promise<void> {
   const access = await unit.get(emergencies, id);
-  if (access === undefined || access.status === emergencyStatus(access, unit.call.now)) return;
-  const until = access.status === "approved" ? access.token_expiry : access.expires_at;
-  // Stepped at the last moment before its end, so that the transition table stays the only rule.
-  const { state } = stepEmergency(access, { kind: "expire" }, Date.parse(until ?? access.expires_at) - 1);
+  const end = access === undefined ? null : emergencyEnd(access);
+  if (access === undefined || end === null || !isPast(end, unit.call.now)) return;
+  const { state } = stepEmergency(access, { kind: "expire" }, lastMoment(end));
   unit.put(emergencies, id, { ...access, ...state, token_hash: null });
   unit.record({
     type: "emergency.complete",

@@ -1,6 +1,6 @@
 import { type LogFacts, type LogIdentity, type RootClaim, verifyClaims } from "@seneschal/crypto/audit-log";
 import type { DocumentStore } from "@seneschal/kernel/ports";
-import { archivedLog, changedBehind, tiledLeaves, wrongArchivedTile } from "../../platform/audit-log/index.ts";
+import { archivedLog, keptTiles, recordsInOrder } from "../../platform/audit-log/index.ts";
 import { checkpointsOf, isVouchedFor } from "./checkpoints.ts";
 import { leavesOf } from "./records.ts";
 
@@ -37,8 +37,9 @@ async function archivedFacts(store: DocumentStore, stream: string, log: LogIdent
   if (archived === undefined || archived === "damaged") return archived;
   const { form } = log;
   const { size } = archived.range;
-  const tile = await wrongArchivedTile(store, stream, { range: archived.range, sha256: form.sha256 });
-  const changed = await changedBehind(store, stream, { form, archived: size });
+  const kept = keptTiles(store, stream, form);
+  const tile = await kept.wrongUnder(archived.range);
+  const changed = await kept.changed(recordsInOrder(store, stream), size, { stream, form });
   const wrong = [tile === undefined ? undefined : tile + 1, changed].filter((number) => number !== undefined);
-  return { log: archived, leaves: tiledLeaves(store, stream, size), wrong };
+  return { log: archived, leaves: kept.leaves(size), wrong };
 }

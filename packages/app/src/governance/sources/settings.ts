@@ -20,7 +20,7 @@ const common = {
   /** Until the source has answered one call. */
   timeout: duration("30s").refine((ms) => ms >= 1000 && ms <= 600_000, "expected 1s to 10m"),
   /** CAs that the source's certificate is checked against; without it the host's. */
-  ca_file: file("authorities").optional(),
+  ca_file: file("authorities", "at each use").optional(),
 };
 /** Values of one column that are looked at. */
 const rows = z.int().min(1).max(1000).default(200);
@@ -33,7 +33,7 @@ const postgres = z.strictObject({
   database: z.string().min(1).max(63),
   /** A role that may read and nothing else; never a superuser. */
   user: z.string().min(1).max(63),
-  password_file: file("secret").optional(),
+  password_file: file("secret", "at each use").optional(),
   /** `off`: to this machine alone. */
   tls: z.enum(["verify-full", "off"]).default("verify-full"),
   sample: z.strictObject({ rows }).prefault({}),
@@ -43,7 +43,7 @@ const s3 = z.strictObject({
   ...common,
   ...s3Bucket.omit({ secret_key: true }).shape,
   kind: z.literal("s3"),
-  secret_key_file: file("secret"),
+  secret_key_file: file("secret", "at each use"),
   prefix: z.string().max(1024).default(""),
   /** `bytes`: of one object. */
   sample: z.strictObject({ rows, bytes: z.int().min(65_536).max(1_073_741_824).default(16_777_216) }).prefault({}),

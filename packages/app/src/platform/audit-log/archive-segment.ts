@@ -18,6 +18,7 @@ import {
   type SignedGap,
   segmentFiles,
   segmentId,
+  type TileComparison,
   wholeLog,
 } from "@seneschal/crypto/audit-log";
 import { CompactRange, claimRanges, type NoteKey, proveClaim } from "@seneschal/crypto/merkle";
@@ -28,7 +29,7 @@ import { type AuditFinding, AuditTampered } from "./finding.ts";
 import type { GuardedWrites } from "./guarded-writes.ts";
 import { eventsOf, readFile } from "./read-archive.ts";
 import { recordsInOrder } from "./records.ts";
-import { readTree, tileComparison, tiledSize } from "./tiles.ts";
+import { keptTiles, readTree, tiledSize } from "./tiles.ts";
 
 /** A segment that the archive has, and what makes it the one that the store counts on. */
 export interface SegmentToKeep {
@@ -152,11 +153,11 @@ async function provenLogs(
   records: readonly LogRecord[],
   { begin, known }: { readonly begin: (stream: string) => LogTree; readonly known: ReadonlyMap<string, SignedLog> },
 ): Promise<ReadonlyMap<string, ArchivedLog>> {
-  const tiles = new Map<string, Awaited<ReturnType<typeof tileComparison>>>();
+  const tiles = new Map<string, TileComparison>();
   for (const [stream, { range, archived }] of known) {
     if (range === undefined) continue;
     const tiled = await tiledSize(store, stream, range.size);
-    tiles.set(stream, await tileComparison(store, stream, tiled, archived?.range.size ?? 0));
+    tiles.set(stream, await keptTiles(store, stream, form).comparison(tiled, archived?.range.size));
   }
   const walk = new LogWalk(begin, form, (stream) => tiles.get(stream)?.onNode);
   for (const record of records) walk.take(record);
@@ -169,7 +170,7 @@ async function provenLogs(
     const state = { stream, size: head.size, gaps, form, archived: archived?.range.size };
     const tree = await readTree(store, claimRanges(claim, head.size), state);
     const proven = proveClaim(claim, { size: head.size, root: head.root() }, (leaves) => tree.root(leaves), form.sha256);
-    const kept = compared?.wrong() === undefined && (await tiledSize(store, stream, head.size)) >= range.size;
+    const kept = compared?.wrong === undefined && (await tiledSize(store, stream, head.size)) >= range.size;
     if (proven === undefined || !kept) fail("hash_differs", stream);
     else if (!bytesEqual(proven.root, range.root())) fail("root_differs", stream);
   }

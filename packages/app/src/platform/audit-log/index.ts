@@ -16,17 +16,4 @@ export { openArchive, tryArchive } from "./open-archive.ts";
 export { eventsOf, verifyArchiveFiles } from "./read-archive.ts";
 export { readable } from "./readable.ts";
 export { recordsInOrder } from "./records.ts";
-export {
-  auditTiles,
-  auditTrees,
-  changedBehind,
-  cutTiles,
-  extendTiles,
-  readTree,
-  tileComparison,
-  tiledLeaf,
-  tiledLeaves,
-  tiledSize,
-  UNTILED,
-  wrongArchivedTile,
-} from "./tiles.ts";
+export { auditTiles, auditTrees, cutTiles, extendTiles, keptTiles, readTree, tiledSize, UNTILED } from "./tiles.ts";

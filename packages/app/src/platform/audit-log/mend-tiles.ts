@@ -6,7 +6,7 @@ import type { DocumentStore } from "@seneschal/kernel/ports";
 import { archivedLog, archivedSegment } from "./archived.ts";
 import { commitGuarded } from "./guarded-writes.ts";
 import { chainOf, segmentEvents } from "./read-archive.ts";
-import { cutTiles, putTiles, wrongArchivedTile } from "./tiles.ts";
+import { cutTiles, keptTiles, putTiles } from "./tiles.ts";
 
 /**
  * Makes the hashes that are kept of archived events anew from the archive, for each log whose hashes are not what was signed, and answers with these logs.
@@ -28,7 +28,7 @@ export async function mendTiles(
     if (archived === undefined || archived === "damaged")
       throw archiveDamaged(`what is said in the database of the archived log of ${stream} is not signed by the key`);
     const { range } = archived;
-    if ((await wrongArchivedTile(store, stream, { range, sha256: form.sha256 })) !== undefined)
+    if ((await keptTiles(store, stream, form).wrongUnder(range)) !== undefined)
       wrong.set(stream, { size: range.size, root: range.root() });
   }
   if (wrong.size === 0) return [];

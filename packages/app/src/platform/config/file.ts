@@ -22,9 +22,12 @@ export type FileContent =
   | "secret"
   | "text";
 
+/** When a file is read: `at each use`, and whoever changes it need do nothing, or once, when the process takes up its settings. */
+type FileRead = "once" | "at each use";
+
 /** A setting that names a file: it is opened by `config check`, and looked at again while the process runs. */
-export function file(holds: FileContent): z.ZodString {
-  return z.string().min(1).meta({ file: holds });
+export function file(holds: FileContent, read: FileRead = "once"): z.ZodString {
+  return z.string().min(1).meta({ file: { holds, read } });
 }
 
 /** One file that a configuration names. */
@@ -33,14 +36,15 @@ export interface NamedFile {
   readonly setting: string;
   readonly path: string;
   readonly holds: FileContent;
+  readonly read: FileRead;
 }
 
 /** The files that a configuration of a schema names, also inside of lists and of settings by name. */
 export function namedFiles(schema: z.core.$ZodType, value: unknown, at: readonly string[] = []): readonly NamedFile[] {
   checkArgument("schema", schema, "object");
   if (value === undefined || value === null) return [];
-  const holds = (schema as z.ZodType).meta?.()?.["file"] as FileContent | undefined;
-  if (holds !== undefined && typeof value === "string") return [{ setting: at.join("."), path: value, holds }];
+  const named = (schema as z.ZodType).meta?.()?.["file"] as Pick<NamedFile, "holds" | "read"> | undefined;
+  if (named !== undefined && typeof value === "string") return [{ setting: at.join("."), path: value, ...named }];
   const inner = wrapped(schema);
   if (inner !== undefined) return namedFiles(inner, value, at);
   const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -31,19 +31,16 @@ import {
   archivedLog,
   archivedPart,
   archiveSegment,
-  changedBehind,
   cutTiles,
   extendTiles,
+  keptTiles,
   mendTiles,
   readable,
   readTree,
   recordsInOrder,
   type SegmentToKeep,
-  tileComparison,
-  tiledLeaf,
   tiledSize,
   UNTILED,
-  wrongArchivedTile,
 } from "../../../platform/audit-log/index.ts";
 import type { Background, Due } from "../../../platform/background.ts";
 import { base64 } from "../../../platform/bytes.ts";
@@ -258,21 +255,22 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
     const { range, archived } = signed;
     const begun = archived?.range.size ?? 0;
     const wrongAt = (leaf: number): AuditFinding => ({ flaw: "hash_differs", stream, sequence: leaf + 1 });
-    const archivedWrong = archived && (await wrongArchivedTile(store, stream, { range: archived.range, sha256 }));
+    const kept = keptTiles(store, stream, form);
+    const archivedWrong = archived && (await kept.wrongUnder(archived.range));
     if (archivedWrong !== undefined) return wrongAt(archivedWrong);
-    const tiles = await tileComparison(store, stream, Math.max(begun, Math.min(tiled, range.size)), begun);
+    const tiles = await kept.comparison(Math.max(begun, Math.min(tiled, range.size)), begun);
     const records = async function* () {
       for await (const page of recordsInOrder(store, stream, begun + 1)) {
         yield page;
         await tiles.compare();
       }
     };
-    const changed = await changedBehind(store, stream, { form, archived: begun });
+    const changed = await kept.changed(recordsInOrder(store, stream), begun, { stream, form });
     if (changed !== undefined) return { flaw: "root_differs", stream, sequence: changed };
     const finding = await verifyRecords(records(), signed, { stream, form, archived, onNode: tiles.onNode });
     if (finding !== undefined) return finding;
     await tiles.compare(true);
-    const wrong = tiles.wrong();
+    const { wrong } = tiles;
     if (wrong === undefined) return unsealed?.stream === stream ? unsealed : undefined;
     // INVARIANT: no tile goes whose events are not in the store.
     if (wrong >= begun) await transact(store, commitId, (unit) => cutTiles(unit, stream, wrong));
@@ -388,7 +386,7 @@ export function auditLog({ store, vault, crypto, random, instance, log, commitId
       if (publicKey === undefined) return undefined;
       return archivedPart(await archivedLog(store, stream, { form, instance, key: publicKey }));
     },
-    leafOf: (stream, number) => tiledLeaf(store, stream, number),
+    leafOf: (stream, number) => keptTiles(store, stream, form).leaf(number),
     async archive(target, due) {
       await seal();
       return archiveSegment(
