@@ -1,6 +1,7 @@
 import { type Evidence, unexplained, unread } from "../evidence.ts";
 import { beginsLikeSql } from "../form.ts";
 import type { TierPolicy } from "../tiers.ts";
+import { isAddress, isOrdinary, partsOf, standsAsTable } from "./ordinary-names.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
 import { hasSignsOfCode, readsLikeSentence } from "./unread-sql.ts";
 
@@ -71,9 +72,23 @@ function innerNames(name: string): readonly string[] {
   );
 }
 
+/** What nobody calls a schema: behind it only a table without one is found. */
+const NO_SCHEMA = "\u0001";
+
 function isSentence(text: string): boolean {
   const words = text.slice(0, 4000).trim().split(/\s+/).length;
   return words === 1 || readsLikeSentence(text) || (text.slice(0, 4000).match(PLAIN)?.length ?? 0) * 8 >= words;
+}
+
+/**
+ * False for a name that is found only because a part of it is a word that all code has (`obj.a`, `a/b`) and that does not stand as a table's name does: one with its schema (`hr.a`) means more than its last part alone.
+ */
+function isMeant(name: string, catalogue: Catalogue, placed: ReadonlySet<string>): boolean {
+  const parts = partsOf(name).filter(isOrdinary);
+  if (isAddress(name) || parts.length === 0 || parts.some((part) => placed.has(part))) return true;
+  if (isOrdinary(name) && partsOf(name).length < 2) return false;
+  const known = JSON.stringify(catalogue(name));
+  return parts.every((part) => JSON.stringify(catalogue(`${NO_SCHEMA}.${part}`)) !== known);
 }
 
 /**
@@ -84,6 +99,8 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
   const all = code || hasSignsOfCode(text) || CODE.test(text) || ASKS.test(text) || beginsLikeSql(text) || !isSentence(text);
   const graphql = GRAPHQL.test(text);
   const names = new Set<string>();
+  /** Words that all code has, where they stand as a table's name does. */
+  const placed = new Set<string>();
   for (const [path, , quoted] of text.matchAll(PATH)) {
     if (names.size > MAX_NAMES) break;
     const name = (quoted ?? path).trim();
@@ -94,8 +111,10 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
     if (names.size > MAX_NAMES) break;
     if (name.length <= 256) names.add(name);
   }
-  for (const [word] of text.matchAll(WORD)) {
+  for (const match of text.matchAll(WORD)) {
+    const [word] = match;
     if (names.size > MAX_NAMES) break;
+    if (isOrdinary(word) && !placed.has(word) && standsAsTable(text, match.index, word, graphql)) placed.add(word);
     if (word.length <= 128 && (all || WRITTEN.test(word))) names.add(word);
     // `my-table` may be a difference, too.
     if (all && word.includes("-")) for (const part of word.split("-")) names.add(part);
@@ -108,7 +127,7 @@ export function namedEvidence(text: string, policy: TierPolicy, catalogue: Catal
   const begun = new Set([...text.matchAll(BEGUN)].map(([, name = ""]) => `${name}*`));
   for (const name of [...begun].slice(0, MAX_PATTERNS)) names.add(name);
   const found = [...names]
-    .filter((name) => catalogue(name) !== undefined)
+    .filter((name) => catalogue(name) !== undefined && isMeant(name, catalogue, placed))
     .flatMap((name) => starEvidence(name, policy, catalogue));
   if (begun.size > MAX_PATTERNS) {
     const reason = "the text has more patterns than are looked up";

@@ -15,6 +15,7 @@ import { isAboutHealth, isAboutPeople, type LexiconTerm, meaningOf, Surroundings
 import { recognise } from "../search/recognise.ts";
 import type { Recogniser } from "../search/recogniser.ts";
 import { loweredTier, policyOf, type TierPolicy, tierRank, unclassifiedTier } from "../tiers.ts";
+import { isOrdinary } from "./ordinary-names.ts";
 
 /** What is already known of a resource: its effective classification, by column where known. */
 export interface KnownResource {
@@ -81,8 +82,10 @@ export function sqlEvidence(
     const reason = "a file is read of which nobody knows what it holds";
     found.push(unexplained(policy, reason));
   }
+  // Beside no relation at all a word that all code has (`if (a == null) return a`) is none either.
+  const relations = analysis.inputs.length + analysis.outputs.length > 0;
   for (const name of analysis.unexplained) {
-    if (catalogue(name) !== undefined) found.push(...starEvidence(name, policy, catalogue));
+    if (catalogue(name) !== undefined && (relations || !isOrdinary(name))) found.push(...starEvidence(name, policy, catalogue));
     else {
       const parts = name.split(".");
       for (const field of parts) found.push(...columnEvidence({ table: "", field }, policy, catalogue, undefined));

@@ -2,6 +2,7 @@ import { sqlTokens } from "../../sql/split-statements.ts";
 import { withoutUnicodeEscapes } from "../../sql/unicode-escapes.ts";
 import { type Evidence, unexplained, unread } from "../evidence.ts";
 import type { TierPolicy } from "../tiers.ts";
+import { isOrdinary } from "./ordinary-names.ts";
 import { namesEvidence } from "./query-code.ts";
 import { type Catalogue, starEvidence } from "./sql-evidence.ts";
 
@@ -83,6 +84,8 @@ export function strangeEvidence(text: string, policy: TierPolicy, catalogue: Cat
 }
 
 const MAX_NAMES = 500;
+/** Keywords that a table stands behind. */
+const TAKES = /^(?:from|join|into|update|table|using|only)$/i;
 
 /** What the words of SQL that could not be read say that it does. */
 export function unreadOperation(text: string): "READ" | "EXPORT" | "WRITE" | "DELETE" {
@@ -106,6 +109,7 @@ export function sqlWordsEvidence(text: string, policy: TierPolicy, catalogue: Ca
   // A table may be given as a text.
   for (const { text: word } of all.slice(0, MAX_NAMES))
     if (word.startsWith("'") && word.length < 200 && catalogue(word.slice(1, -1)) !== undefined) tables.add(word.slice(1, -1));
+  let listing = false;
   for (let i = 0; i < tokens.length && names.size < MAX_NAMES; i++) {
     const first = nameIn(tokens[i]?.text);
     if (first === undefined) continue;
@@ -121,7 +125,11 @@ export function sqlWordsEvidence(text: string, policy: TierPolicy, catalogue: Ca
       i += 2;
     }
     names.add(first);
-    if (/^(?:from|join|into|update|table|using|only|,)$/i.test(before)) tables.add(name);
+    listing ||= /^from$/i.test(before);
+    // `f(x, a)` and `if (a == null)` are no lists of tables.
+    const ordinary = name === first && isOrdinary(name) && !(before === "," ? listing : i === 1);
+    if (ordinary ? TAKES.test(before) : before === "," || TAKES.test(before)) tables.add(name);
+    else if (ordinary) continue;
     else if (catalogue(name) !== undefined) tables.add(name);
     else {
       // The last name may be a column's.
