@@ -168,6 +168,7 @@ export {
 export { type Found, hidden } from "./models/hide.ts";
 export { INJECTIONS, type Injection, injectionsIn } from "./models/injection.ts";
 export { countsAcross, readTogether, type Said, type Stretch } from "./models/joined-talk.ts";
+export { memberAt } from "./models/member-at.ts";
 export { Placeholders } from "./models/placeholders.ts";
 export { type CompletionText, type ModelAnswer, readCompletion, readEmbeddings, readModels } from "./models/read-completion.ts";
 export {

@@ -230,6 +230,29 @@ describe("ingestion", () => {
     expect(graph.walk("n/moved", "upstream", 1).visits.map((v) => v.id)).toEqual(["n/in"]);
   });
 
+  test("an id of a run, its own or its parent's, that is no UUID is taken with a warning that names where it stands", () => {
+    const uuid = fc.uuid();
+    const other = fc.string({ minLength: 1 }).filter((text) => !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text));
+    const either = fc.oneof(
+      uuid.map((id) => [id, true] as const),
+      other.map((id) => [id, false] as const),
+    );
+    fc.assert(
+      fc.property(either, fc.option(either), ([id, right], parent) => {
+        const { graph, ingest } = fresh();
+        const job = { namespace: "n", name: "parent" };
+        const facets = parent === null ? {} : { parent: { run: { runId: parent[0] }, job } };
+        const event = run(id, "COMPLETE", "2026-01-01T00:00:00Z", { ...io, run: { runId: id, facets } });
+        const warned = ingest.add(event, 0).filter(({ code }) => code === "invalid_run_id");
+        expect(warned.map(({ path }) => path)).toEqual([
+          ...(right ? [] : ["run.runId"]),
+          ...(parent === null || parent[1] ? [] : ["run.facets.parent.run.runId"]),
+        ]);
+        expect(upstream(graph)).toEqual(["n/in"]);
+      }),
+    );
+  });
+
   test("an invalid facet is dropped with a warning that names it, the event stays", () => {
     const { graph, ingest } = fresh();
     const warnings = ingest.add(
@@ -239,7 +262,13 @@ describe("ingestion", () => {
       }),
       0,
     );
-    expect(warnings.map((w) => w.code)).toEqual(["missing_producer", "missing_schema_url", "missing_time_zone", "invalid_facet"]);
+    expect(warnings.map((w) => w.code)).toEqual([
+      "missing_producer",
+      "missing_schema_url",
+      "missing_time_zone",
+      "invalid_facet",
+      "invalid_run_id",
+    ]);
     expect(upstream(graph)).toEqual(["n/in"]);
   });
 

@@ -56,6 +56,21 @@ describe("recognition", () => {
     expect(entities("IBAN DE89 3704 0044 0532 0130 01")).not.toContain("IBAN_CODE");
   });
 
+  test("a plain number that is told is one of those whose check digit it has, not of a shape that any number has", () => {
+    // By the rule of Thailand's Department of Provincial Administration: weights from 13 to 2.
+    const thai = (twelve: string) => {
+      const sum = [...twelve].reduce((total, digit, i) => total + Number(digit) * (13 - i), 0);
+      return `${twelve}${(11 - (sum % 11)) % 10}`;
+    };
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 10 ** 9 - 1 }), (second, rest) => {
+        const number = thai(`1${second}1${String(rest).padStart(9, "0")}`);
+        expect([number, entities(`see ${number} there`)]).not.toEqual([number, ["DE_TAX_NUMBER"]]);
+        expect([number, entities(`Steuernummer ${number}`)]).toEqual([number, ["DE_TAX_NUMBER"]]);
+      }),
+    );
+  });
+
   test("a weak shape alone is silent; its context word or its country speaks for it", () => {
     expect(entities("order A12803456")).not.toContain("US_PASSPORT");
     expect(entities("passport A12803456")).toContain("US_PASSPORT");

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createClassifier, DEFAULT_RECOGNISERS, DEFAULT_TIER_POLICY, redact } from "../src/index.ts";
 
@@ -28,6 +29,25 @@ describe("secrets in the places that programs keep them in", () => {
     "bypass: enabled",
     "the compass=north of it",
   ])("where a secret comes from is none: %s", (text) => expect(classifier.classify(text).tags).not.toContain("CREDENTIALS"));
+});
+
+describe("a truth under the name of a secret says whether there is one, and is none", () => {
+  const truth = fc.constantFrom("true", "false", "TRUE", "yes", "no", "t", "f", "0", "1", "off");
+  const name = fc.constantFrom("secret", "client_secret", "password", "session_token", "api_key");
+  test("in a column", () =>
+    fc.assert(
+      fc.property(name, fc.array(truth, { minLength: 1 }), fc.boolean(), (name, values, people) => {
+        const rows = values.map((value, i) => `${i},${people ? `u${i}@example.org` : i},${value}`).join("\n");
+        expect(classifier.classify(`id,${people ? "email" : "n"},${name}\n${rows}\n`).tags).not.toContain("CREDENTIALS");
+        expect(classifier.classify(`id,n,${name}\n${rows}\n9,9,x9Gh27Qpl0\n`).tags).toContain("CREDENTIALS");
+      }),
+    ));
+  test("in JSON", () =>
+    fc.assert(
+      fc.property(name, fc.oneof(truth, fc.boolean()), (name, value) => {
+        expect(classifier.classify(JSON.stringify({ [name]: value })).tags).not.toContain("CREDENTIALS");
+      }),
+    ));
 });
 
 describe("credentials that are called by the plain words for them", () => {

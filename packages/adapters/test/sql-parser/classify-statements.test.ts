@@ -1,4 +1,5 @@
 import { createClassifier } from "@seneschal/governance";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSqlParser } from "../../src/sql-parser/index.ts";
 
@@ -89,4 +90,27 @@ describe("SQL inside another text is read as SQL", () => {
     ["SELECT id FROM events WHERE payload->>'ssn' = 'x'", "CONFIDENTIAL"],
     ["SELECT payload->>'colour' FROM events", "INTERNAL"],
   ])("%s is %s: a member counts as a column does", (query, tier) => expect(read(query)[0]).toBe(tier));
+});
+
+describe("a name with its schema is no host", () => {
+  const suffix = fc.constantFrom("services", "zone", "info", "store", "app", "id", "name", "co", "media", "net");
+  const name = fc.constantFrom("crm", "hr", "shop", "t1", "data");
+  const hosts = (text: string) => classifier.classify(text).findings.filter(({ entity }) => entity === "URL").length;
+  const statements = fc.constantFrom<(schema: string, table: string) => string>(
+    (s, t) => `select x from ${s}.${t}`,
+    (s, t) => `SELECT ${s}.${t} FROM a ${s} WHERE ${s}.${t} > 3`,
+    (s, t) => `update ${s}.${t} set x = 1`,
+    (s, t) => `insert into ${s}.${t} (a) values (1)`,
+    (s, t) => `delete from ${s}.${t} where a = 1`,
+    (s, t) => `select 1 from ((${s}.${t}`,
+  );
+  test("in a statement, whatever its parts; what stands in quotes or in a comment still is one", () =>
+    fc.assert(
+      fc.property(name, suffix, statements, (schema, table, write) => {
+        const text = write(schema, table);
+        expect([text, hosts(text)]).toEqual([text, 0]);
+        expect(hosts(`${text.replace(/\(\(.*/, "a")} -- see shop.example.com`)).toBe(1);
+        expect(hosts(`select x from ${schema}.${table} where host = 'shop.example.com'`)).toBe(1);
+      }),
+    ));
 });

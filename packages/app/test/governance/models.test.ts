@@ -138,6 +138,26 @@ describe.each(servers)("in front of models on %s", (name, serve) => {
     expect(model.told).toEqual([]);
   });
 
+  test.each<[string, object]>([
+    ["metadata.ssn", { metadata: { ssn: 536228726 } }],
+    ["metadata.list[1].ssn", { metadata: { list: [1, { ssn: 536228726 }] } }],
+    ["user_ssn", { user_ssn: 536228726 }],
+    ["messages[0].extra.ssn", { messages: [{ role: "user", content: "x", extra: { ssn: 536228726 } }] }],
+    [
+      "messages[0].content[0].note.ssn",
+      { messages: [{ role: "user", content: [{ type: "text", text: "x", note: { ssn: 536228726 } }] }] },
+    ],
+    [
+      "messages[0].tool_calls[0].extra.card",
+      { messages: [{ role: "assistant", content: null, tool_calls: [{ extra: { card: 4111111111111111 } }] }] },
+    ],
+  ])("a number that cannot be hidden is refused by its place: %s", async (field, part) => {
+    const { status, body } = await ask({ ...chat("hello"), ...part });
+    expect([status, body.error.details?.field]).toEqual([400, field]);
+    expect(JSON.stringify(body)).not.toMatch(/536228726|4111/);
+    expect(model.told).toEqual([]);
+  });
+
   test.each(["image_url", "input_audio", "file", "something_new"])(
     "a part that is no text is refused by the shipped policy: %s",
     async (type) => {

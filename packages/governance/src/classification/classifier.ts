@@ -4,7 +4,7 @@ import { governanceError } from "../errors.ts";
 import { withoutMarkers } from "../redaction/markers.ts";
 import { isDialectName } from "../sql/dialect-of.ts";
 import { parseSql } from "../sql/parse-sql.ts";
-import { splitStatements } from "../sql/split-statements.ts";
+import { splitStatements, sqlTokens } from "../sql/split-statements.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import { filledTemplates } from "../sql/templates.ts";
 import type { SchemaOf } from "../sql/types.ts";
@@ -182,7 +182,7 @@ function evidenceOf(given: string, context: JsonObject, policy: TierPolicy, opti
     operation = sql.operation;
     // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
     for (const each of sql.evidence) evidence.push(each);
-    evidence.push(...textEvidence(given, context, policy, recognisers));
+    evidence.push(...withoutNames(given, textEvidence(given, context, policy, recognisers)));
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
     const request = sql.idle ? requestOf(query) : undefined;
     if (request !== undefined) evidence.push(...requestEvidence(request, policy));
@@ -210,11 +210,14 @@ function evidenceOf(given: string, context: JsonObject, policy: TierPolicy, opti
   ) {
     form = "sql";
     operation = unreadOperation(query);
-    evidence.push(...textEvidence(given, context, policy, recognisers), ...strangeEvidence(query, policy, catalogue));
+    evidence.push(
+      ...withoutNames(given, textEvidence(given, context, policy, recognisers)),
+      ...strangeEvidence(query, policy, catalogue),
+    );
     evidence.push(...codeEvidence(reader, query, lookup, true));
   } else if (readsLikeQueryCode(query)) {
     form = "query";
-    evidence.push(...textEvidence(given, context, policy, recognisers), ...queryCodeEvidence(query, policy));
+    evidence.push(...withoutNames(given, textEvidence(given, context, policy, recognisers)), ...queryCodeEvidence(query, policy));
     evidence.push(...codeEvidence(reader, query, lookup, true));
   } else {
     evidence.push(...textEvidence(given, context, policy, recognisers));
@@ -311,6 +314,17 @@ function textEvidence(text: string, context: JsonObject, policy: TierPolicy, rec
       finding: entity === finding.entity ? finding : Object.assign({}, finding, { entity }),
     };
   });
+}
+
+/** Without the hosts that are names of a query (`crm.services`): what is none stands in quotes or in a comment. */
+function withoutNames(query: string, evidence: Evidence[]): Evidence[] {
+  if (!evidence.some(isHost)) return evidence;
+  const names = new Set(sqlTokens(query).flatMap(({ start, quoted }) => (quoted ? [] : [start])));
+  return evidence.filter((each) => !isHost(each) || !names.has(each.finding?.start ?? -1));
+}
+
+function isHost({ finding }: Evidence): boolean {
+  return finding?.entity === "URL" && finding.pattern === "bare host";
 }
 
 function requestEvidence(request: DataRequest, policy: TierPolicy): Evidence[] {

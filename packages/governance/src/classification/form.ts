@@ -33,6 +33,15 @@ export function isDockerfile(text: string): boolean {
 export function quotedSql(text: string): string[] {
   return [...text.matchAll(QUOTED_SQL)].slice(0, MAX_QUOTED).map((match) => match[2] ?? "");
 }
+/** A line of Python that takes names out of a module; behind the name of a table a database takes words of SQL alone. */
+const IMPORT =
+  /^\s*from\s{1,9}\.{0,3}[\w.]{0,200}\s{1,9}import\s{1,9}(?!(?:where|limit|order|group|join|left|right|inner|cross|full|natural|union|intersect|except|select|using|on|window|having|qualify|offset|tablesample|pivot|unpivot|semi|anti|asof|positional|for|lateral)\b)(?:[\w*]|\(\s*\w)/;
+
+/** True for a module of Python that begins with what it imports: queries in it are found as in any code. */
+export function isModule(text: string): boolean {
+  return IMPORT.test(text);
+}
+
 /** The rest of a text from where a statement begins inside it, if one does. */
 export function embeddedSql(text: string): string | undefined {
   const at = /\b(?:from|into|set|exec(?:ute)?)\b/i.test(text) ? text.search(EMBEDDED) : -1;

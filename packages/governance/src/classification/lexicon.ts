@@ -553,6 +553,9 @@ function split(words: string): readonly string[] {
   return words.split(" ").filter((word) => word !== "");
 }
 
+/** Truths, as databases write them (PostgreSQL, `boolin`). */
+const TRUTH = /^(?:true|false|yes|no|on|off|[tfyn01])$/i;
+
 /** Whether all values of a column say that its name means something else than the term: nothing around it may be about persons. */
 export function isOtherwise(
   term: LexiconTerm,
@@ -561,6 +564,9 @@ export function isOtherwise(
   values: readonly string[],
 ): boolean {
   const { otherwise } = term;
+  // A truth is no secret, whosever it is: the column says whether there is one.
+  const flags = (term.entity === "PASSWORD" || term.entity === "API_KEY") && values.length > 0;
+  if (flags && values.every((value) => TRUTH.test(value))) return true;
   return (
     otherwise !== undefined &&
     values.length > 0 &&

@@ -30,6 +30,10 @@ export interface LineageEvent {
   readonly warnings: readonly LineageWarning[];
 }
 
+/** `"format": "uuid"` of the specification (RFC 9562), which some integrations do not keep. */
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const NO_UUID = "no UUID, as the specification asks: taken as it is";
+
 type Raw = Record<string, unknown>;
 const TYPES = ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"] as const;
 
@@ -70,6 +74,10 @@ export function readLineageEvent(raw: unknown, now: number): LineageEvent {
     if (meant) warnings.push({ code: "missing_run_id", path: "run.runId", message: "read as a job event" });
     return { kind: "job", time, job, inputs, outputs, warnings };
   }
+  const parent = (runFacets["parent"] as { readonly run: { readonly runId: string } } | undefined)?.run.runId;
+  if (!UUID.test(runId)) warnings.push({ code: "invalid_run_id", path: "run.runId", message: NO_UUID });
+  if (parent !== undefined && !UUID.test(parent))
+    warnings.push({ code: "invalid_run_id", path: "run.facets.parent.run.runId", message: NO_UUID });
   if (eventType === undefined) warnings.push({ code: "missing_event_type", path: "eventType", message: "read as OTHER" });
   return { kind: "run", eventType: eventType ?? "OTHER", time, runId, runFacets, job, inputs, outputs, warnings };
 }

@@ -38,6 +38,14 @@ const OPENS =
   /(?:^|[(,=<>+*/|;-]|\b(?:select|from|join|where|and|or|not|in|like|ilike|between|by|on|set|values|limit|offset|then|else|when|case|into|update|table|using|having|distinct|all|top|is|union|with|returning|interval|exists|any|call|exec|execute|end))\s*$/i;
 
 const QUERY_OF_DBT = /^-?\s*(?:ref|source)\s*\(\s*(["'])([\w.$-]+)\1(?:\s*,\s*(["'])([\w.$-]+)\3)?[^()]*\)\s*-?$/;
+/** What a model of dbt made when it ran before: rows of the tables that it is made of. */
+const OWN_TABLE = "dbt_this";
+
+/** True for a model of dbt that goes on from what it made before, and that says what it is made of. */
+function isModel(sql: string): boolean {
+  return /\{%-?\s*if\s+is_incremental\(\)/.test(sql) && /\{\{-?\s*(?:ref|source)\s*\(/.test(sql);
+}
+
 const SILENT = /^-?\s*(?:config|log|print|do|return|exceptions\.\w+)\s*\(/;
 
 /** Forms of one piece, at a place. */
@@ -133,6 +141,9 @@ export function filledTemplates(sql: string): string {
           } else if (two === "{{" && first !== "") {
             const name = /^-?\s*source/.test(inner) && second !== undefined ? `${first}.${second}` : (second ?? first);
             out.push(/^[\w.]+$/.test(name) ? name : `"${name}"`);
+            changed = true;
+          } else if (two === "{{" && /^-?\s*this\s*-?$/.test(inner) && isModel(sql)) {
+            out.push(OWN_TABLE);
             changed = true;
           } else put("text");
         }

@@ -23,7 +23,7 @@ export async function guardCompletion(
   const { body, texts } = readCompletion(endpoint, answer);
   const facts = new CompletionFacts(services, prompt, now);
   for (const { text, form, set } of texts) {
-    const guarded = await guardText(guard, { parts: [text], form: "text" }, verdict.rules.completion, false);
+    const guarded = await guardText(guard, { path: "completion", parts: [text], form: "text" }, verdict.rules.completion, false);
     const [safe = ""] = guarded.parts;
     await facts.add(text, safe, guarded.entities, guarded.injections);
     set(guard.placeholders.restore(safe, form));

@@ -1,7 +1,9 @@
 import {
+  DEFAULT_RECOGNISERS,
   type Found,
   governanceError,
   hidden,
+  memberAt,
   type Placeholders,
   type PromptText,
   type Redacted,
@@ -35,7 +37,7 @@ export const EVERYTHING: readonly RedactionRule[] = [{ operator: "replace" }];
  */
 export async function guardText(
   guard: TextGuard,
-  { parts, form }: Pick<PromptText, "parts" | "form">,
+  { path, parts, form }: Pick<PromptText, "path" | "parts" | "form">,
   rules: readonly RedactionRule[],
   restorable: boolean,
 ): Promise<Guarded> {
@@ -66,6 +68,12 @@ export async function guardText(
     }
     if (found.length === 0) return { parts: current, entities, injections };
     current = hidden(current, found, guard.placeholders);
+    // Nothing stands in the place of a number.
+    if (form === "json" && !isJson(current.join(""))) {
+      const field = `${path}${memberAt(whole, found, DEFAULT_RECOGNISERS) ?? ""}`;
+      const reason = "holds a number that is to be hidden, and cannot hold anything in its place";
+      throw governanceError("validation_failed", `${field}: ${reason}`, { field, reason });
+    }
   }
   throw governanceError("classification_failed", "a text could not be redacted");
 }

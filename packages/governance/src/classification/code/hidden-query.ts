@@ -51,9 +51,25 @@ const FORMS: readonly RegExp[] = [
 const ENTITIES =
   /\bsession\s*\.\s*query\(\s*(?:[A-Z][a-z]\w{0,60}\s*[,)]|[a-z]\w{0,60}\s*\)(?=\s*\.\s*(?:filter(?:_by)?|join|outerjoin|order_by|group_by|options|with_entities|get|first|one(?:_or_none)?|count|all|limit)\())/g;
 
+/** What a text calls a table of SQLAlchemy: that is what `session.query` of it asks for. */
+const TABLES: readonly RegExp[] = [
+  /\b([a-z]\w{0,60})\s{0,9}=\s{0,9}(?:(?:sa|db|sqlalchemy|orm)\.)?(?:Table|aliased|with_polymorphic)\s{0,9}\(/g,
+  /\b([a-z]\w{0,60})\s{0,9}=[^\n]{0,400}\.(?:subquery|alias|cte)\(/g,
+  /\bfrom\s{1,9}\w[\w.]{0,60}?(?:models?|tables?|schema|entities|orm)[\w.]{0,40}\s{1,9}import\s{1,9}([\w, ]{1,400})/g,
+];
+
+/** Without the queries of `session` for tables that the text itself declares. */
+function withoutDeclared(code: string): string {
+  if (!/\bsession\s*\.\s*query\(/.test(code)) return code;
+  const names = new Set(TABLES.flatMap((form) => [...code.matchAll(form)].flatMap(([, found = ""]) => found.split(/[, ]+/))));
+  return code.replace(/\bsession\s*\.\s*query\(\s*([a-z]\w{0,60})\s*[,)]/g, (query, name: string) =>
+    names.has(name) ? " " : query,
+  );
+}
+
 /** Evidence of a query that is run and that the text does not show: it may be any, so that it counts as the highest tier. */
 export function hiddenQueryEvidence(text: string, policy: TierPolicy): Evidence[] {
-  const code = text.replace(ENTITIES, " ");
+  const code = withoutDeclared(text.replace(ENTITIES, " "));
   if (!FORMS.some((form) => form.test(code))) return [];
   const reason = "a query is run that the text does not show";
   return [unread(policy, reason)];

@@ -6,7 +6,7 @@ import type { SqlParser } from "../../sql/sql-parser.ts";
 import { filledTemplates, isPutIn } from "../../sql/templates.ts";
 import type { SchemaOf } from "../../sql/types.ts";
 import { type Evidence, unexplained } from "../evidence.ts";
-import { beginsLikeSql, isDockerfile } from "../form.ts";
+import { beginsLikeSql, isDockerfile, isModule } from "../form.ts";
 import type { Recogniser } from "../search/recogniser.ts";
 import { type TierPolicy, tierRank } from "../tiers.ts";
 import { namedEvidence } from "./code-evidence.ts";
@@ -56,7 +56,7 @@ export function readSql(context: SqlContext, text: string, dialect?: string, dep
   const { sql } = context;
   // Other texts, however long, cost one look at how they begin.
   const opens = (beginning: string) => COMMENT.test(beginning) || TEMPLATE.test(beginning) || beginsLikeSql(beginning);
-  if (sql === undefined || !beginningsOf(text).some(opens) || isDockerfile(text)) return undefined;
+  if (sql === undefined || !beginningsOf(text).some(opens) || isDockerfile(text) || isModule(text)) return undefined;
   const filled = filledTemplates(text);
   const filledReadings = new Set(readingsOf(filled, dialect));
   const readings = [...new Set([...filledReadings, ...(filled === text ? [] : readingsOf(text, dialect))])];

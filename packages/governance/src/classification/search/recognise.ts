@@ -141,6 +141,8 @@ function checkSearch(text: string, recognisers: readonly Recogniser[], options: 
 function search(folded: Normalised, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
   const digits = new TextDigits(folded.text);
   const found: Candidate[] = [];
+  /** Of numbers whose check digit says nothing by itself. */
+  const byChanceAlone: Candidate[] = [];
   const { entities, country, minScore = REPORTED_FROM, strict = false, hints = [] } = options;
   const lowered = folded.text.toLowerCase();
   // Many recognisers look at the same digits.
@@ -192,11 +194,12 @@ function search(folded: Normalised, recognisers: readonly Recogniser[], options:
         if (byChance && (hinted || context !== undefined)) score = 1;
         else if (hinted && score > 0) score = Math.min(1, score + COUNTRY_DELTA);
         const raised = context === undefined ? score : Math.min(1, Math.max(score + CONTEXT_DELTA, CONTEXT_FLOOR));
-        if (raised < minScore) continue;
+        const unheard = byChance && raised < minScore;
+        if (raised < minScore && !unheard) continue;
         const start = folded.start(index);
         const end = folded.end(index + value.length);
         const form = verdict === true ? 0 : pattern.score;
-        found.push({
+        (unheard ? byChanceAlone : found).push({
           finding: {
             entity: recogniser.entity,
             start,
@@ -227,7 +230,21 @@ function search(folded: Normalised, recognisers: readonly Recogniser[], options:
     if (!named && country === undefined) continue;
     for (const recogniser of recognisers) if (named || recogniser.country === country) look(recogniser);
   }
-  return found;
+  return byChanceAlone.length === 0 ? found : withChecked(found, byChanceAlone);
+}
+
+/** A number that is told for its bare shape is rather one of those whose check digit it has. */
+function withChecked(found: Candidate[], checked: readonly Candidate[]): Candidate[] {
+  const at = new Map<string, Candidate[]>();
+  for (const each of checked) {
+    const place = `${each.finding.start}-${each.finding.end}`;
+    at.set(place, [...(at.get(place) ?? []), each]);
+  }
+  return found.flatMap((bare) => {
+    const { finding, rank } = bare;
+    const rather = rank[0] === 0 && rank[1] === 0 ? at.get(`${finding.start}-${finding.end}`) : undefined;
+    return rather?.map((each) => ({ ...each, finding: { ...each.finding, score: finding.score } })) ?? [bare];
+  });
 }
 
 const UUID = /(?<![\da-z])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-z])/gi;
