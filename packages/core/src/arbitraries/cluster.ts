@@ -3,6 +3,7 @@ import {
   type ClusterCommand,
   type ClusterState,
   emptyCluster,
+  type KeptBackup,
   type MaintenanceRequest,
   type NodeView,
   stepCluster,
@@ -128,4 +129,32 @@ export const tenantCommands: fc.Arbitrary<TenantCommand> = fc.oneof(
   fc.record({ kind: fc.constant("rotate" as const), kek: fc.constantFrom("three", "four") }),
   fc.constant<TenantCommand>({ kind: "shred" }),
   fc.constant<TenantCommand>({ kind: "confirm_shred" }),
+);
+
+/** What a target of backups keeps around `at`, milliseconds: some made, some torsos. */
+export const keptBackups = (at: number): fc.Arbitrary<readonly KeptBackup[]> =>
+  fc
+    .uniqueArray(
+      fc.record({ id: fc.constantFrom("a", "b", "c", "d", "e"), days: fc.integer({ min: -9, max: 1 }), torso: fc.boolean() }),
+      {
+        selector: ({ id }) => id,
+      },
+    )
+    .map((all) =>
+      all.map(({ id, days, torso }) => (torso ? { id } : { id, made: new Date(at + days * 86_400_000).toISOString() })),
+    );
+
+/** Certificates' organizational units, roles of the data path among others. */
+export const organizationalUnits: fc.Arbitrary<readonly string[]> = fc.array(
+  fc.constantFrom(
+    "store-server",
+    "store-keyserver",
+    "storage-admin",
+    "tenant-acme",
+    "tenant-",
+    "tenant",
+    "backend",
+    "Store-Server",
+  ),
+  { maxLength: 4 },
 );

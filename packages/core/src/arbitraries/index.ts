@@ -1,6 +1,15 @@
 /** What property tests of the domain need: people, and inputs of the state machines. Needs fast-check. */
 
-export { clusterCommands, clusterStates, joinOf, maintenanceRequests, nodeViews, tenantCommands } from "./cluster.ts";
+export {
+  clusterCommands,
+  clusterStates,
+  joinOf,
+  keptBackups,
+  maintenanceRequests,
+  nodeViews,
+  organizationalUnits,
+  tenantCommands,
+} from "./cluster.ts";
 export { fileCallers, fileSettings, knownFiles } from "./files.ts";
 export { jobEvents } from "./jobs.ts";
 export {

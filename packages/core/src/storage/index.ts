@@ -35,15 +35,18 @@ export {
   usageAfter,
   usageOf,
 } from "./bucket-usage.ts";
+export { clusterEvents } from "./cluster/audit.ts";
 export {
   devicesToEmpty,
   drainNode,
   evacuateDevice,
   evictNode,
+  failedDevices,
   keepDevice,
   keepDevices,
   keepNode,
   removeDevice,
+  removeFailed,
   removePool,
 } from "./cluster/leave.ts";
 export {
@@ -146,7 +149,15 @@ export type {
   MadeFile,
 } from "./files/file-service.ts";
 export { checkHandleShard, decodeHandle, encodeHandle, type FileHandle, handleShard } from "./files/handles.ts";
-export { entriesBehind, inListingOrder, nextEntries, ownEntries } from "./files/listing.ts";
+export {
+  type Child,
+  type ChildListing,
+  childrenOf,
+  entriesBehind,
+  inListingOrder,
+  nextEntries,
+  ownEntries,
+} from "./files/listing.ts";
 export {
   checkFileName,
   childKey,
@@ -170,6 +181,17 @@ export {
 export { addRange, type ByteRange, cutRanges } from "./files/ranges.ts";
 export type { NfsServer, NfsServerOptions, ServeNfs } from "./files/serve-nfs.ts";
 export { directoryObject, directoryType, kindOfObject, type Move, moveDirectory, symlinkType } from "./files/tree.ts";
+export {
+  adminRolesOf,
+  type Caller,
+  type CallerRefusal,
+  callerOf,
+  callerSubject,
+  handshakeRefusal,
+  refusalText,
+  tenantAsked,
+  validityRefusal,
+} from "./grpc/callers.ts";
 export { diskRoom } from "./grpc/disk-room.ts";
 export { type GrpcErrorCode, grpcError } from "./grpc/grpc-errors.ts";
 export type {
@@ -194,6 +216,27 @@ export {
   lifecycleDue,
 } from "./lifecycle.ts";
 export { type ActiveJob, admitJob, type MaintenanceJob, type MaintenanceRequest, scopeOf } from "./maintenance/admit-job.ts";
+export {
+  type BackupFacts,
+  type BackupFile,
+  type BackupManifest,
+  backupFacts,
+  checkBackupFile,
+  expiredBackups,
+  type KeptBackup,
+  snapshotOf,
+  snapshotOrder,
+} from "./maintenance/backup.ts";
+export {
+  claimRestore,
+  type RestoreClaim,
+  type RestoredPage,
+  type RestoredPut,
+  type SnapshotDocument,
+  type SnapshotIntake,
+  takeSnapshot,
+} from "./maintenance/restore.ts";
+export { beginTurns, giveTurnBack, type Turns, takeTurn } from "./maintenance/turns.ts";
 export {
   eventMessage,
   eventsNamed,
@@ -238,6 +281,7 @@ export {
   type ObjectEncryption,
   type ObjectVersion,
   partLimits,
+  pastVersionId,
   type Tags,
   type Upload,
   type UploadChecksum,
@@ -276,7 +320,7 @@ export {
   succeedVersion,
 } from "./objects/versions.ts";
 export { murmur3 } from "./placement/murmur3.ts";
-export { type Candidate, placeChunk, rankDevices } from "./placement/place.ts";
+export { type Candidate, misplacedOn, placeChunk, rankDevices } from "./placement/place.ts";
 export { type Admission, admitWrite, type PoolFill } from "./pool/admission.ts";
 export {
   acknowledgeOf,
@@ -334,13 +378,14 @@ export {
   retentionModes,
   retentionOfReplica,
 } from "./retention.ts";
-export { inScope, nextScrubAt, orphanExpired, type ScrubScope, scopeKey } from "./scrub/plan.ts";
+export { distrustCorrupt, inScope, nextScrubAt, orphanStep, type ScrubScope, scopeKey, scrubbedDevices } from "./scrub/plan.ts";
 export { type FragmentPlace, planRebuild, type Rebuild, type RepairRecord } from "./scrub/repair-plan.ts";
 export {
   countVerdict,
   emptyScrubReport,
   type ScrubReport,
   type ScrubVerdict,
+  scrubSeverity,
   scrubVerdict,
   scrubVerdicts,
 } from "./scrub/verdict.ts";
@@ -376,6 +421,7 @@ export {
 export { type MigrationStep, migrationInterval, migrationLimit, migrationRefusal, nextMigrationStep } from "./shard/migration.ts";
 export { requireKey, stepTenant, type Tenant, type TenantCommand, type TenantStep } from "./tenant/step.ts";
 export { defaultTuning, type Tuning, type TuningName, type TuningProblem, tuningProblems, tuningTable } from "./tuning.ts";
+export { type Absences, stepAbsences } from "./watch/absences.ts";
 export {
   type Announcement,
   announceChange,

@@ -3,6 +3,7 @@ import {
   type ClusterCommand,
   type ClusterLog,
   type ClusterProposal,
+  clusterEvents,
   clusterMachine,
   durabilityOf,
   emptyCluster,
@@ -56,6 +57,27 @@ describe("the cluster state as a state machine", () => {
         for (const s of Object.values(cluster.nodes))
           if (s.state === "Evicted") expect(cluster.shards.some((x) => x.voters.includes(s.id))).toBe(false);
       }),
+    );
+  });
+
+  test("whoever writes the audit log at whatever times: each change is in it once, in order, and what left the journal unwritten is named", () => {
+    const changes = fc.integer({ min: 0, max: journalLength + 40 });
+    fc.assert(
+      fc.property(fc.array(changes, { minLength: 1, maxLength: 5 }), (stops) => {
+        let written = 0;
+        const told: number[] = [];
+        for (const total of [...stops].sort((a, b) => a - b)) {
+          const journal = run(
+            Array.from({ length: total }, (_, i) => ({ kind: "maintenance.set", enabled: i % 2 === 0 }) as const),
+          );
+          for (const { action, after, before, change } of clusterEvents(journal, written))
+            if (action === "cluster.gap") for (let n = Number(after) + 1; n < Number(before); n++) told.push(n);
+            else told.push(Number(change));
+          written = journal.changes;
+        }
+        expect(told).toEqual(Array.from({ length: written }, (_, i) => i + 1));
+      }),
+      { numRuns: 20 },
     );
   });
 

@@ -4,9 +4,11 @@ import {
   drainNode,
   evacuateDevice,
   evictNode,
+  failedDevices,
   keepDevice,
   keepNode,
   removeDevice,
+  removeFailed,
   removePool,
   stepCluster,
 } from "@seneschal/core/storage";
@@ -94,6 +96,21 @@ test("a device on which something lies stays, and so does a pool that the settin
       expect(own).toThrow(expect.objectContaining({ code: "PoolNotEmpty" }));
       const other = removePool("fast", { configured: ["slow"], holdsData });
       expect(other).toEqual({ kind: "pool.delete", id: "fast", holdsData });
+    }),
+  );
+});
+
+test("a Failed device is Removed once nothing lies on it, and no other is", () => {
+  fc.assert(
+    fc.property(clusterStates, fc.nat(2), (state, references) => {
+      for (const { id } of failedDevices(state)) {
+        const command = removeFailed(id, references);
+        if (references > 0) expect(command).toBeUndefined();
+        else expect(after(state, () => [command].filter((one) => one !== undefined))?.devices[id]?.state).toBe("Removed");
+      }
+      expect(failedDevices(state).map(({ id }) => id)).toEqual(
+        Object.values(state.devices).flatMap(({ id, state: is }) => (is === "Failed" ? [id] : [])),
+      );
     }),
   );
 });

@@ -1,4 +1,4 @@
-import { murmur3, nodeShare, placeChunk, planRebuild, rankDevices } from "@seneschal/core/storage";
+import { misplacedOn, murmur3, nodeShare, placeChunk, planRebuild, rankDevices } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
@@ -106,4 +106,33 @@ test("a node's share counts nodes that do not answer, and never less than a majo
   expect(share({ devices, nodes }, (n) => n === "n1")).toBe(2);
   expect(share({ devices, nodes: { ...nodes, n3: { id: "n3", state: "Evicted" } } })).toBe(2);
   expect(share({ devices: { n1: device("n1") }, nodes: {} })).toBe(3);
+});
+
+describe("rebalancing", () => {
+  const held = fc.uniqueArray(fc.constantFrom<string>("d0", "d1", "d2", "d3", "d4", "gone"), { maxLength: 4 });
+  test("what leaves is held where placement does not want it; once it lies as placement prefers nothing does", () => {
+    fc.assert(
+      fc.property(
+        chunkId,
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 3 }),
+        held,
+        fc.integer({ min: 1, max: 4 }),
+        (id, n, nodes, on, share) => {
+          const able = candidates(n, nodes);
+          const count = Math.max(1, on.length);
+          const ideal = placeChunk(id, able, count, [], () => share)?.map((c) => c.id);
+          const leaving = misplacedOn(id, on, able, count, share);
+          if (ideal === undefined) return void expect(leaving).toBeUndefined();
+          for (const device of leaving ?? []) expect([on.includes(device), ideal.includes(device)]).toEqual([true, false]);
+          expect(on.filter((device) => !leaving?.has(device)).every((device) => ideal.includes(device))).toBe(true);
+          expect(misplacedOn(id, ideal, able, count, share)).toBeUndefined();
+        },
+      ),
+    );
+  });
+  test("nothing moves where there is no place for all fragments", () => {
+    expect(misplacedOn("0f".repeat(32), ["d0", "gone"], candidates(1), 2, 2)).toBeUndefined();
+    expect(misplacedOn("0f".repeat(32), ["d0", "gone"], candidates(2), 2, 1)).toBeUndefined();
+  });
 });

@@ -8,12 +8,17 @@ import {
   createRing,
   defaultTuning,
   diskPercent,
+  distrustCorrupt,
   emptyScrubReport,
   type HealthFacts,
   inScope,
   nextScrubAt,
-  orphanExpired,
+  orphanStep,
+  type ScrubScope,
+  scrubbedDevices,
+  scrubSeverity,
   scrubVerdict,
+  stepCluster,
   storageError,
   storageErrorKind,
   tuningProblems,
@@ -21,6 +26,7 @@ import {
 } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { clusterStates } from "../../src/arbitraries/index.ts";
 
 describe("rings", () => {
   test("a ring is the last n pushes", () => {
@@ -166,7 +172,46 @@ describe("scrub", () => {
   });
   test("schedule and orphan grace are exact", () => {
     expect(nextScrubAt(5, 24)).toBe(5 + 24 * 3_600_000);
-    expect([orphanExpired(0, 86_399_999), orphanExpired(0, 86_400_000)]).toEqual([false, true]);
+    expect([orphanStep(0, false, 86_399_999), orphanStep(0, false, 86_400_000)]).toEqual(["leave", "delete"]);
+  });
+  test("what no record names goes a day after it was seen first, and never while the metadata is damaged", () => {
+    fc.assert(
+      fc.property(fc.option(fc.nat(9), { nil: undefined }), fc.boolean(), fc.nat(200_000_000), (first, damaged, now) => {
+        const step = orphanStep(first, damaged, now);
+        if (damaged) expect(step).toBe("leave");
+        else expect(step).toBe(first === undefined ? "note" : now - first >= 86_400_000 ? "delete" : "leave");
+      }),
+    );
+  });
+  test("a scrub reads no device that is out of its scope or gone, and puts none out of use but Healthy ones that gave back other bytes", () => {
+    const scopes = fc.constantFrom<ScrubScope>({ kind: "cluster" }, { kind: "pool", id: "fast" }, { kind: "device", id: "d1" });
+    const found = fc.dictionary(fc.constantFrom("d1", "d2", "d9", "constructor"), fc.integer({ min: 1, max: 3 }));
+    fc.assert(
+      fc.property(clusterStates, scopes, found, (state, scope, corrupt) => {
+        for (const { id, pool, state: is } of scrubbedDevices(state, scope)) {
+          expect(["Failed", "Removed"]).not.toContain(is);
+          expect(inScope(scope, { pool, devices: [id] })).toBe(true);
+        }
+        for (const command of distrustCorrupt(state, corrupt)) {
+          const step = stepCluster(state, command, 9);
+          expect(
+            step.ok &&
+              Object.values(step.state.devices)
+                .filter((d) => d !== state.devices[d.id])
+                .map((d) => d.state),
+          ).toEqual(["Degraded"]);
+        }
+      }),
+    );
+  });
+  test("what is lost is graver than what could not be mended, and that than what was", () => {
+    const reports = [{ lost: 1, repair_errors: 1 }, { repair_errors: 1, repaired: 1 }, { repaired: 1 }, { scanned: 1 }];
+    expect(reports.map((found) => scrubSeverity({ ...emptyScrubReport, ...found }))).toEqual([
+      "critical",
+      "error",
+      "warning",
+      "info",
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type AuthoriseInput, otherSite, type Principal, type WireRequest } from "@seneschal/contract";
-import { storageError } from "@seneschal/core/storage";
+import { adminRolesOf, storageError } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
 import { type Authorisation, questionOf } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
@@ -77,8 +77,7 @@ export function createAdminAuth(
 
   const byCertificate = async (peer: NonNullable<WireRequest["peer"]>, address: string): Promise<Principal> => {
     const { name, units } = await peers.identify({ address, certificate: peer });
-    // A tenant's certificate proves who calls, but opens nothing here.
-    return principal(name, units.includes("storage-admin") ? ["cluster-admin"] : [], "mtls");
+    return principal(name, adminRolesOf(units), "mtls");
   };
 
   const cookieOf = (headers: WireRequest["headers"]): string | undefined =>

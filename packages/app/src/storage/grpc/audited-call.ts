@@ -1,7 +1,6 @@
-import type { GrpcCall, GrpcHandler, GrpcMessage } from "@seneschal/core/storage";
+import type { Caller, GrpcCall, GrpcHandler, GrpcMessage } from "@seneschal/core/storage";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { type Actor, commit, type StorageContext } from "../context.ts";
-import type { Caller } from "./authenticate-peer.ts";
 
 /** A change by an admin: in the audit log whether it succeeded or not, and counted. */
 export function auditedCall(

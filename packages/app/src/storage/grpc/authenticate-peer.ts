@@ -1,32 +1,24 @@
 import { X509Certificate } from "node:crypto";
-import { type GrpcPeer, storageError } from "@seneschal/core/storage";
+import {
+  type Caller,
+  type CallerRefusal,
+  callerOf,
+  callerSubject,
+  type GrpcPeer,
+  handshakeRefusal,
+  refusalText,
+  storageError,
+  tenantAsked,
+  validityRefusal,
+} from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { RevocationFile } from "./revocation-file.ts";
 
-/** Who calls the data path. `loopback`: a node that was told to trust its loopback. */
-export type Caller =
-  | { readonly kind: "tenant"; readonly id: string; readonly tenant: string }
-  | { readonly kind: "server" | "keyserver" | "admin" | "loopback"; readonly id: string };
-
 /** What the authorisation policy is asked about a call that is no tenant's. */
 type DataAction = "peers:use" | "keys:use" | "cluster:maintain" | "storage:admin";
-
-/** Why a caller was refused; the label of `store_auth_failures_total`. */
-type RefusalReason =
-  | "certificate_missing"
-  | "certificate_expired"
-  | "certificate_not_yet_valid"
-  | "certificate_untrusted"
-  | "certificate_revoked"
-  | "revocation_unknown"
-  | "organizational_unit"
-  | "unknown_tenant"
-  | "not_storage_admin"
-  | "not_store_server"
-  | "handshake";
 
 /** What an accepted certificate says of its bearer. */
 interface CertifiedPeer {
@@ -38,7 +30,7 @@ export interface CertificateCheck {
   /** Checks the certificate anew: trusted, within its time, not revoked. Throws `AuthenticationFailed`. */
   identify(peer: GrpcPeer): Promise<CertifiedPeer>;
   /** Logs and counts a refusal; returns the error to throw. */
-  refuse(reason: RefusalReason, peer: string): Error;
+  refuse(reason: CallerRefusal, peer: string): Error;
 }
 
 export interface PeerAuth extends CertificateCheck {
@@ -83,29 +75,21 @@ export function checkCertificates({ context, surface, revocations, log }: Certif
       lastEvent.set(reason, now);
       context.emit("warning", "security", `AuthenticationFailed on the ${place}`, { reason, peer });
     } else log.warn({ reason, peer }, `AuthenticationFailed on the ${place}`);
-    const text =
-      reason === "certificate_missing"
-        ? "no certificate came: the client sent none, which many do when theirs is of another CA than the cluster's"
-        : `the certificate is not accepted: ${reason.replaceAll("_", " ")}`;
-    return storageError("AuthenticationFailed", text, { reason });
+    return storageError("AuthenticationFailed", refusalText(reason), { reason });
   };
 
   const identify: PeerAuth["identify"] = async ({ address, certificate }) => {
-    const no = (reason: RefusalReason) => refuse(reason, address);
-    if (certificate === undefined) throw no("certificate_missing");
-    if (certificate.error === "CERT_HAS_EXPIRED") throw no("certificate_expired");
-    if (certificate.error === "CERT_NOT_YET_VALID") throw no("certificate_not_yet_valid");
-    if (!certificate.authorized) throw no("certificate_untrusted");
+    const no = (reason: CallerRefusal) => refuse(reason, address);
+    const refusal = handshakeRefusal(certificate);
+    if (refusal !== undefined || certificate === undefined) throw no(refusal ?? "certificate_missing");
     let identity: Identity;
     try {
       identity = identityOf(certificate.der);
     } catch {
       throw no("certificate_untrusted");
     }
-    // The verdict of TLS is as old as the connection.
-    const now = context.clock.now();
-    if (now > identity.notAfter) throw no("certificate_expired");
-    if (now < identity.notBefore) throw no("certificate_not_yet_valid");
+    const late = validityRefusal(identity, context.clock.now());
+    if (late !== undefined) throw no(late);
     if (revocations !== undefined) {
       let revoked: boolean;
       try {
@@ -122,22 +106,13 @@ export function checkCertificates({ context, surface, revocations, log }: Certif
   return { identify, refuse };
 }
 
-const UNITS: Readonly<Record<Caller["kind"], string>> = {
-  tenant: "tenant",
-  server: "store-server",
-  keyserver: "store-keyserver",
-  admin: "cluster-admin",
-  loopback: "loopback",
-};
-
 /** Callers of the data path: who they are by their certificates, what they may by the authorisation policy of the service. */
 export function createPeerAuth({ tenants, authorisation, insecure, ...options }: PeerAuthOptions): PeerAuth {
   const { context } = options;
   const { identify, refuse } = checkCertificates(options);
 
   const decide = (caller: Caller, action: string, org: string) => {
-    const own = caller.kind === "tenant" ? caller.tenant : "cluster";
-    const subject = { id: caller.id, type: caller.kind, org: own, roles: [UNITS[caller.kind]], scopes: [], permissions: [] };
+    const subject = { ...callerSubject(caller), scopes: [], permissions: [] };
     const resource = { type: action.split(":", 1)[0] ?? "", id: "", org, workspace: "" };
     return authorisation.decide({ subject, action, resource, context: { method: "grpc", path: "" } }, context.clock.now());
   };
@@ -145,21 +120,14 @@ export function createPeerAuth({ tenants, authorisation, insecure, ...options }:
   const authenticate: PeerAuth["authenticate"] = async (peer) => {
     if (insecure) return { kind: "loopback", id: "insecure" };
     const identity = await identify(peer);
-    const no = (reason: RefusalReason) => refuse(reason, peer.address);
-    const roles = identity.units.filter((unit) => /^(?:store-server|store-keyserver|storage-admin|tenant-.+)$/.test(unit));
-    const [role] = roles;
-    // Two roles in one certificate are a mistake of whoever issued it: it gets neither.
-    if (role === undefined || roles.length > 1) throw no("organizational_unit");
-    if (role === "store-server") return { kind: "server", id: identity.name };
-    if (role === "store-keyserver") return { kind: "keyserver", id: identity.name };
-    if (role === "storage-admin") return { kind: "admin", id: identity.name };
-    const tenant = role.slice("tenant-".length);
-    try {
-      await tenants.tenant(tenant);
-    } catch (error) {
-      throw isCoded(error, "NotFound") ? no("unknown_tenant") : error;
-    }
-    return { kind: "tenant", id: identity.name, tenant };
+    const no = (reason: CallerRefusal) => refuse(reason, peer.address);
+    const caller = callerOf(identity);
+    if (caller === undefined) throw no("organizational_unit");
+    if (caller.kind === "tenant")
+      await tenants.tenant(caller.tenant).catch((error: unknown) => {
+        throw isCoded(error, "NotFound") ? no("unknown_tenant") : error;
+      });
+    return caller;
   };
 
   return {
@@ -172,7 +140,7 @@ export function createPeerAuth({ tenants, authorisation, insecure, ...options }:
       throw refuse(action === "storage:admin" ? "not_storage_admin" : "not_store_server", peer.address);
     },
     async tenantOf(caller, action, named) {
-      const tenant = named === "" && caller.kind === "tenant" ? caller.tenant : named;
+      const tenant = tenantAsked(caller, named);
       const decision = await decide(caller, action, tenant);
       if (!decision.allowed) throw storageError("TenantAccessDenied", decision.reason, { field: "tenant" });
       return tenant;

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import type { BackupTarget } from "@seneschal/adapters/backups";
+import { type BackupManifest, checkBackupFile, expiredBackups, type KeptBackup } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
 import * as z from "zod";
 
-const facts = z.strictObject({
+const manifest: z.ZodType<BackupManifest> = z.strictObject({
   format: z.literal("seneschal-backup/1"),
   snapshot_id: z.string(),
   created_at: z.iso.datetime({ precision: 3 }),
@@ -14,25 +15,10 @@ const facts = z.strictObject({
   chunk_count: z.int(),
   object_count: z.int(),
   include_data: z.boolean(),
-  /** The vault's keys as it exports them, where it can: sealed under its unseal key. */
   vault: z.string().exactOptional(),
   files: z.record(z.string(), z.strictObject({ bytes: z.int(), sha256: z.string() })),
+  key: z.string(),
 });
-
-/** What a backup says about itself. */
-export type BackupFacts = z.output<typeof facts>;
-
-/** The facts, and the backup's data key sealed by the vault over them. */
-export interface BackupManifest extends BackupFacts {
-  readonly key: string;
-}
-
-const manifest = facts.extend({ key: z.string() });
-
-/** The facts alone: what the seal is bound to. */
-export function factsOf({ key: _, ...rest }: BackupManifest): BackupFacts {
-  return rest;
-}
 
 /** Reads a manifest. Throws `backup_corrupt` when it is not one. */
 export async function readManifest(target: BackupTarget, id: string): Promise<BackupManifest> {
@@ -59,32 +45,27 @@ export async function listBackups(target: BackupTarget): Promise<readonly Backup
 /** Reads every file of a backup and compares each byte with the manifest. Throws `backup_corrupt`. */
 export async function verifyBackup(target: BackupTarget, id: string): Promise<BackupManifest> {
   const found = await readManifest(target, id);
-  for (const [file, { bytes, sha256 }] of Object.entries(found.files)) {
+  for (const file of Object.keys(found.files)) {
     const digest = createHash("sha256");
-    let size = 0;
+    let bytes = 0;
     for await (const piece of target.read(id, file)) {
       digest.update(piece);
-      size += piece.length;
+      bytes += piece.length;
     }
-    if (size !== bytes || digest.digest("hex") !== sha256)
-      throw new CodedError("backup_corrupt", `${file} of backup ${id} is not what was written`, { backup: id, file });
+    checkBackupFile(id, found.files, file, { bytes, sha256: digest.digest("hex") });
   }
   return found;
 }
 
-/** Removes backups made before `before`, and torsos without a manifest, but none of `writing`. Gives their ids. */
+/** Removes backups that were made more than so many days ago, and torsos without a manifest, but none of `writing`. */
 export async function expireBackups(
   target: BackupTarget,
-  before: number,
-  writing: readonly string[],
-): Promise<readonly string[]> {
-  const removed: string[] = [];
+  facts: { readonly writing: readonly string[]; readonly retentionDays: number; readonly now: number },
+): Promise<void> {
+  const kept: KeptBackup[] = [];
   for (const id of await target.list()) {
-    if (writing.includes(id)) continue;
     const found = await readManifest(target, id).catch(() => undefined);
-    if (found !== undefined && Date.parse(found.created_at) >= before) continue;
-    await target.remove(id);
-    removed.push(id);
+    kept.push({ id, ...(found !== undefined && { made: found.created_at }) });
   }
-  return removed;
+  for (const id of expiredBackups(kept, facts)) await target.remove(id);
 }

@@ -1,32 +1,28 @@
 import { createHash } from "node:crypto";
 import type { BackupTarget } from "@seneschal/adapters/backups";
-import type { Job } from "@seneschal/core/jobs";
+import { type BackupFacts, snapshotOf, snapshotOrder } from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Stored } from "@seneschal/kernel/ports";
 import { pack } from "tar-stream";
 import type { JobContext } from "../../platform/index.ts";
-import { type BackupFacts, expireBackups, verifyBackup } from "./backup-manifest.ts";
+import { expireBackups, verifyBackup } from "./backup-manifest.ts";
 import { newBackupSeal } from "./backup-seal.ts";
 import { chunkPage } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 import { holdGarbage } from "./snapshot-fence.ts";
 
-/**
- * Collections of a backup with an index that lists all of each. Objects before chunks: see {@link runBackup}. Versions on both
- * sides of the objects: one that becomes current meanwhile, or ceases to be, is in one of the three.
- */
-const backupCollections = [
-  ["storage_tenants", "by_id"],
-  ["storage_credentials", "by_tenant"],
-  ["storage_masters", "by_epoch"],
-  ["storage_buckets", "by_tenant"],
-  ["storage_versions", "by_key"],
-  ["storage_objects", "all"],
-  ["storage_versions", "by_key"],
-  ["storage_uploads", "by_key"],
-  ["storage_parts", "by_upload"],
-  ["storage_chunks", "by_id"],
-] as const;
+/** An index of each collection of a snapshot that lists all of it. */
+const wholeIndex: Readonly<Record<(typeof snapshotOrder)[number], string>> = {
+  storage_tenants: "by_id",
+  storage_credentials: "by_tenant",
+  storage_masters: "by_epoch",
+  storage_buckets: "by_tenant",
+  storage_versions: "by_key",
+  storage_objects: "all",
+  storage_uploads: "by_key",
+  storage_parts: "by_upload",
+  storage_chunks: "by_id",
+};
 
 /** What every key of a storage node in its vault begins with. */
 const vaultPrefix = "storage-";
@@ -41,7 +37,7 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
   const { context, cluster, io } = parts;
   const target = targetOf(parts, job.params);
   const includeData = job.params["include_data"] === true;
-  const id = snapshotId(job.job);
+  const id = snapshotOf(job.job);
   const started = context.clock.now();
   await holdGarbage(context.store, job.job);
   const seal = await newBackupSeal(context, parts.vault, id);
@@ -63,9 +59,9 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
     const fill = async () => {
       await addMetadata("cluster.json", cluster.state);
       const written = new Map<string, number>();
-      for (const [coll, index] of backupCollections) {
+      for (const coll of snapshotOrder) {
         let n = written.get(coll) ?? 0;
-        for await (const items of pages(context.store, coll, index)) {
+        for await (const items of pages(context.store, coll, wholeIndex[coll])) {
           job.signal.throwIfAborted();
           await addMetadata(
             `meta/${coll}/${n++}.json`,
@@ -130,7 +126,7 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
     await verifyBackup(target, id);
     context.emit("info", "admin", "backup finished", { snapshot: id, bytes: size });
     const days = job.params["retention_days"];
-    if (typeof days === "number") await expireBackups(target, context.clock.now() - days * 86_400_000, [id]);
+    if (typeof days === "number") await expireBackups(target, { writing: [id], retentionDays: days, now: context.clock.now() });
     return { snapshot_id: id, bytes: size, shard_count: facts.shard_count, chunk_count: chunks };
   } catch (error) {
     tar.destroy();
@@ -141,11 +137,6 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
     }
     throw error;
   }
-}
-
-/** `<UTC second>-<job>`: every attempt of a job writes the same backup. */
-export function snapshotId(job: Job): string {
-  return `${new Date(job.created_at).toISOString().replace(/\D/g, "").slice(0, 14)}-${job.id.slice(0, 8)}`;
 }
 
 /** The target that a job's parameters name, by default the first configured. Throws `BackupNotConfigured`. */

@@ -12,6 +12,7 @@ import {
   removePool,
   type ScrubScope,
   type SmartReading,
+  snapshotOf,
   storageError,
 } from "@seneschal/core/storage";
 import { isCoded, type JsonObject } from "@seneschal/kernel";
@@ -20,7 +21,7 @@ import { type Actor, nodeActor } from "../context.ts";
 import type { LocalDevices } from "../data/local-devices.ts";
 import type { NewDevice } from "../peers/new-device.ts";
 import type { Peers } from "../peers/open-peers.ts";
-import { runBackup, snapshotId, targetOf } from "./backup.ts";
+import { runBackup, targetOf } from "./backup.ts";
 import { expireBackups, readManifest } from "./backup-manifest.ts";
 import { countReferences } from "./chunk-pages.ts";
 import { collectGarbage } from "./collect-garbage.ts";
@@ -150,9 +151,9 @@ export function openMaintenance(options: MaintenanceOptions): Maintenance & OwnM
       return begin(job, actor);
     },
     async expireBackups() {
-      const writing = (await active()).filter(({ kind }) => kind === "backup").map(snapshotId);
-      const before = clock.now() - backupDefaults.retention_days * 86_400_000;
-      for (const target of Object.values(parts.backups)) await expireBackups(target, before, writing);
+      const writing = (await active()).filter(({ kind }) => kind === "backup").map(snapshotOf);
+      const facts = { writing, retentionDays: backupDefaults.retention_days, now: clock.now() };
+      for (const target of Object.values(parts.backups)) await expireBackups(target, facts);
     },
     async addDevice(id, device, actor) {
       const node = cluster.state.nodes[id];

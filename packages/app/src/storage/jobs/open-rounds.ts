@@ -1,8 +1,17 @@
-import { coordinates, nextScrubAt } from "@seneschal/core/storage";
+import {
+  type Absences,
+  beginTurns,
+  coordinates,
+  failedDevices,
+  giveTurnBack,
+  nextScrubAt,
+  removeFailed,
+  stepAbsences,
+  takeTurn,
+} from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Background, Stoppable } from "../../platform/index.ts";
 import { electLeaders, migrateShards, type ShardLeadParts, splitShards } from "../cluster/lead-shards.ts";
-import { watchAbsences } from "../cluster/watch-absences.ts";
 import { nodeActor } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { Notifications } from "../notify/open-notifications.ts";
@@ -65,16 +74,15 @@ export function openRounds(options: RoundsOptions): Rounds {
 
   /** What is due once in a while: `again` gives a turn back. */
   const turns = () => {
-    let [last, before] = [clock.now(), clock.now()];
+    let kept = beginTurns(clock.now());
     return {
       due(ms: number): boolean {
-        const now = clock.now();
-        if (now - last < ms) return false;
-        [last, before] = [now, last];
-        return true;
+        const taken = takeTurn(kept, clock.now(), ms);
+        kept = taken ?? kept;
+        return taken !== undefined;
       },
       again(): void {
-        last = before;
+        kept = giveTurnBack(kept);
       },
     };
   };
@@ -85,7 +93,7 @@ export function openRounds(options: RoundsOptions): Rounds {
     throw error;
   };
   let existing: Promise<unknown> | undefined;
-  const absences = watchAbsences(absentAfterMs);
+  let absences: Absences = new Map();
 
   /** What one node does for the cluster, by step. */
   const coordination: Readonly<Record<string, () => Promise<void>>> = {
@@ -100,9 +108,9 @@ export function openRounds(options: RoundsOptions): Rounds {
       });
     },
     async "absent nodes"() {
-      const away = Object.values(cluster.state.nodes).filter((n) => n.state !== "Evicted" && !up(n.id));
-      const ids = away.map((n) => n.id);
-      for (const node of absences(ids, clock.now())) {
+      const seen = stepAbsences(absences, cluster.state, up, clock.now(), absentAfterMs);
+      absences = seen.absences;
+      for (const node of seen.told) {
         context.emit("error", "node", `node ${node} stays away: what it holds is rebuilt on the others`, { node });
         await maintenance.scrubUnlessRunning({ kind: "cluster" }, { trigger: "under_replication" });
       }
@@ -138,9 +146,10 @@ export function openRounds(options: RoundsOptions): Rounds {
     },
     /** A Failed device whose fragments have all been rebuilt elsewhere is Removed. */
     async "failed devices"() {
-      for (const device of Object.values(cluster.state.devices))
-        if (device.state === "Failed" && (await countReferences(store, device.id)) === 0)
-          await cluster.propose({ kind: "device.event", id: device.id, event: { kind: "remove", references: 0 } }, nodeActor);
+      for (const { id } of failedDevices(cluster.state)) {
+        const command = removeFailed(id, await countReferences(store, id));
+        if (command !== undefined) await cluster.propose(command, nodeActor);
+      }
     },
   };
 

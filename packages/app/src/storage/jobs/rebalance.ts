@@ -1,4 +1,4 @@
-import { nodeShare, placeChunk } from "@seneschal/core/storage";
+import { misplacedOn, nodeShare } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
 import { fragmentLength } from "../bytes/stripes.ts";
@@ -27,13 +27,12 @@ export async function runRebalance(
     for (const { id, doc } of page.chunks) {
       if (doc.pool !== pool) continue;
       done += 1;
-      const holders = new Set(doc.fragments.flatMap((f) => (f === null ? [] : [f.device])));
+      const held = doc.fragments.flatMap((f) => (f === null ? [] : [f.device]));
       const share = nodeShare(cluster.state, { id: pool }, doc.fragments.length);
       const able = io.candidates(pool, fragmentLength(doc.sealed, doc.data));
-      const ideal = placeChunk(id, able, doc.fragments.length, [], () => share);
-      if (ideal === undefined || ideal.every((c) => holders.has(c.id))) continue;
-      const wanted = new Set(ideal.map((c) => c.id));
-      const outcome = await repair.move(id, (device) => holders.has(device) && !wanted.has(device));
+      const misplaced = misplacedOn(id, held, able, doc.fragments.length, share);
+      if (misplaced === undefined) continue;
+      const outcome = await repair.move(id, (device) => misplaced.has(device));
       if (outcome.repair === "repaired") moved += 1;
       bytes += outcome.written;
       await throttle(outcome.written, job.signal);

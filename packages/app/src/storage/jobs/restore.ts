@@ -1,18 +1,29 @@
 import { Readable } from "node:stream";
 import type { BackupTarget } from "@seneschal/adapters/backups";
-import { type Bucket, type ChunkRef, nothingCounted, versionIdOf } from "@seneschal/core/storage";
+import {
+  acknowledgeOf,
+  type BackupManifest,
+  type Bucket,
+  backupFacts,
+  claimRestore,
+  nothingCounted,
+  type RestoreClaim,
+  type RestoredPut,
+  type SnapshotDocument,
+  takeSnapshot,
+} from "@seneschal/core/storage";
 import { CodedError, type JsonObject } from "@seneschal/kernel";
 import { extract } from "tar-stream";
 import { everyDocument, type JobContext } from "../../platform/index.ts";
 import { encodeStripe, stripeLength } from "../bytes/stripes.ts";
 import { commit, nodeActor } from "../context.ts";
-import type { ChunkDoc, ObjectDoc, PartDoc } from "../documents.ts";
+import { nameOf } from "../data/fragment-io.ts";
+import type { ChunkDoc } from "../documents.ts";
 import { placeWebhooks } from "../notify/webhook-place.ts";
 import { countBucket } from "../objects/bucket-usage.ts";
 import { awaitReplication } from "../objects/replication-puts.ts";
-import { versionDocId } from "../objects/versions.ts";
 import { targetOf } from "./backup.ts";
-import { type BackupManifest, factsOf, verifyBackup } from "./backup-manifest.ts";
+import { verifyBackup } from "./backup-manifest.ts";
 import { type BackupSeal, openBackupSeal } from "./backup-seal.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
@@ -64,7 +75,7 @@ export async function openBackupKeys(
             error,
           );
         });
-  const seal = await openBackupSeal(context, carried ?? vault, id, factsOf(manifest), manifest.key);
+  const seal = await openBackupSeal(context, carried ?? vault, id, backupFacts(manifest), manifest.key);
   return { seal, adopt: async () => carried?.adopt() };
 }
 
@@ -85,36 +96,31 @@ async function restore(
   const pool = job.params["pool_id"] as string;
   if (!cluster.state.maintenance) await cluster.propose({ kind: "maintenance.set", enabled: true }, nodeActor);
 
-  const refs = new Map<string, number>();
-  const chunks = new Map<string, ChunkDoc>();
-  const versions = new Set<string>();
+  const intake = takeSnapshot<ChunkDoc>();
   let documents = 0;
   let restored = 0;
   for await (const { name, bytes } of entries(target, id)) {
     job.signal.throwIfAborted();
     const [, coll] = /^meta\/([a-z_]+)\/\d+\.json$/.exec(name) ?? [];
     if (coll !== undefined) {
-      const listed = JSON.parse(Buffer.from(seal.open(name, bytes)).toString("utf8")) as readonly Item[];
-      const items = await onlyOnce(parts, coll, listed, versions);
-      if (coll === "storage_chunks") for (const item of items) chunks.set(item.id, item.doc as ChunkDoc);
-      else {
-        for (const ref of items.flatMap((item) => refsOf(coll, item.doc))) refs.set(ref.id, (refs.get(ref.id) ?? 0) + 1);
-        await keep(parts, coll, items);
-      }
-      documents += items.length;
+      const page = intake.take(
+        coll,
+        JSON.parse(Buffer.from(seal.open(name, bytes)).toString("utf8")) as readonly SnapshotDocument[],
+      );
+      if (page.moved.puts.length > 0) await commit(context.store, page.moved);
+      await keep(parts, page.puts);
+      documents += page.documents;
     } else if (name.startsWith("data/")) {
       const chunkId = name.slice("data/".length);
-      const chunk = chunks.get(chunkId);
-      if (chunk === undefined || !refs.has(chunkId)) continue;
-      await restoreChunk(parts, pool, chunkId, { ...chunk, refs: refs.get(chunkId) ?? 0 }, bytes);
+      const chunk = intake.chunk(chunkId);
+      if (chunk === undefined) continue;
+      await restoreChunk(parts, pool, chunkId, chunk, bytes);
       restored += 1;
-      if (restored % 64 === 0) await job.progress(restored / chunks.size, { done: restored, total: chunks.size });
+      if (restored % 64 === 0) await job.progress(restored / intake.listed(), { done: restored, total: intake.listed() });
     }
   }
   // A backup of metadata alone goes back onto the devices that still hold the fragments.
-  if (!manifest.include_data)
-    for (const [id, doc] of chunks)
-      if (refs.has(id)) await keep(parts, "storage_chunks", [{ id, doc: { ...doc, refs: refs.get(id) ?? 0 } }]);
+  if (!manifest.include_data) for (const [id, doc] of intake.chunks()) await keep(parts, [chunkPut(id, doc)]);
   await parts.objects.shards.recount(cluster.state);
   await countLimited(parts);
   await placeWebhooks(context.store);
@@ -135,68 +141,33 @@ async function countLimited({ context: { store } }: MaintenanceParts): Promise<v
   }
 }
 
-interface Item {
-  readonly id: string;
-  readonly doc: JsonObject;
-}
+const dataCollections = [
+  ["storage_buckets", "by_tenant"],
+  ["storage_chunks", "by_id"],
+  ["storage_tenants", "by_id"],
+] as const;
 
-/** Leaves out versions that the backup has met before in another place: they moved while it was made. What became current is it. */
-async function onlyOnce(
-  { context: { store } }: MaintenanceParts,
-  coll: string,
-  items: readonly Item[],
-  seen: Set<string>,
-): Promise<readonly Item[]> {
-  if (coll !== "storage_objects" && coll !== "storage_versions") return items;
-  const idOf = ({ id, doc }: Item) => (coll === "storage_versions" ? id : versionDocId(id, versionIdOf(doc as ObjectDoc)));
-  const again = items.filter((item) => seen.has(idOf(item)));
-  if (coll === "storage_objects" && again.length > 0) {
-    const dels = again.map((item) => ({ coll: "storage_versions", id: idOf(item) }));
-    await commit(store, { puts: again.map(({ id, doc }) => ({ coll, id, doc })), dels });
+/** Marks the cluster as being restored from this snapshot; true when it took no writes before. */
+async function claim({ context: { store }, cluster }: MaintenanceParts, snapshot: string): Promise<boolean> {
+  const before = (await store.get("storage_counters", marker))?.doc as RestoreClaim | undefined;
+  const holds: string[] = [];
+  if (before === undefined)
+    for (const [coll, index] of dataCollections) if ((await store.count(coll, index, [])) > 0) holds.push(coll);
+  const doc = claimRestore(snapshot, { before, holds, readOnly: cluster.state.maintenance });
+  if (before === undefined) {
+    const result = await commit(store, { puts: [{ coll: "storage_counters", id: marker, doc, ifVersion: 0 }] });
+    if (!result.ok) throw new CodedError("restore_not_empty", "another restore has begun");
   }
-  const first = items.filter((item) => !again.includes(item));
-  for (const item of first) seen.add(idOf(item));
-  return first;
+  return doc.read_only;
 }
 
-/**
- * Marks the cluster as being restored from this snapshot; true when it was in maintenance before. Only an empty cluster
- * can be claimed, and only once.
- */
-async function claim({ context, cluster }: MaintenanceParts, snapshot: string): Promise<boolean> {
-  const { store } = context;
-  const found = await store.get("storage_counters", marker);
-  if (found !== undefined && found.doc["snapshot"] !== snapshot)
-    throw new CodedError("restore_not_empty", `the cluster is half restored from backup ${String(found.doc["snapshot"])}`, {
-      backup: snapshot,
-    });
-  if (found !== undefined) return found.doc["read_only"] === true;
-  for (const [coll, index] of [
-    ["storage_buckets", "by_tenant"],
-    ["storage_chunks", "by_id"],
-    ["storage_tenants", "by_id"],
-  ] as const)
-    if ((await store.count(coll, index, [])) > 0) throw new CodedError("restore_not_empty", `the cluster holds data: ${coll}`);
-  const doc = { snapshot, read_only: cluster.state.maintenance };
-  const result = await commit(store, { puts: [{ coll: "storage_counters", id: marker, doc, ifVersion: 0 }] });
-  if (!result.ok) throw new CodedError("restore_not_empty", "another restore has begun");
-  return cluster.state.maintenance;
+/** Puts documents; those whose condition does not hold are left as they are. */
+async function keep({ context: { store } }: MaintenanceParts, puts: readonly RestoredPut[]): Promise<void> {
+  if ((await commit(store, { puts })).ok) return;
+  for (const put of puts) await commit(store, { puts: [put] });
 }
 
-/** Puts documents; those that an earlier attempt put are left as they are. Master keys replace those of the empty cluster. */
-async function keep({ context: { store } }: MaintenanceParts, coll: string, items: readonly Item[]): Promise<void> {
-  const condition = coll === "storage_masters" ? {} : { ifVersion: 0 };
-  const put = (list: readonly Item[]) => commit(store, { puts: list.map(({ id, doc }) => ({ coll, id, doc, ...condition })) });
-  if ((await put(items)).ok) return;
-  for (const item of items) await put([item]);
-}
-
-function refsOf(coll: string, doc: JsonObject): readonly ChunkRef[] {
-  if (coll === "storage_parts") return (doc as PartDoc).chunks;
-  if (coll !== "storage_objects" && coll !== "storage_versions") return [];
-  const { body } = doc as ObjectDoc;
-  return body.kind === "chunks" ? body.chunks : [];
-}
+const chunkPut = (id: string, doc: ChunkDoc): RestoredPut => ({ coll: "storage_chunks", id, doc, ifVersion: 0 });
 
 async function restoreChunk(
   parts: MaintenanceParts,
@@ -210,8 +181,8 @@ async function restoreChunk(
   const memory = new Uint8Array(stripeLength(sealed.length, stripe));
   memory.set(sealed);
   const pieces = encodeStripe(memory, sealed.length, stripe);
-  const fragments = await parts.io.write(id, pool, stripe.data + Math.min(1, stripe.parity), pieces);
-  await keep(parts, "storage_chunks", [{ id, doc: { ...chunk, pool, fragments } }]);
+  const fragments = await parts.io.write(id, pool, acknowledgeOf(nameOf(stripe)), pieces);
+  await keep(parts, [chunkPut(id, { ...chunk, pool, fragments })]);
 }
 
 /** The files of a snapshot, in order, each at most a chunk or a page long. */

@@ -1,11 +1,14 @@
 import {
   countVerdict,
+  distrustCorrupt,
   emptyScrubReport,
   inScope,
-  orphanExpired,
+  orphanStep,
   type ScrubReport,
   scopeKey,
   scopeOf,
+  scrubbedDevices,
+  scrubSeverity,
 } from "@seneschal/core/storage";
 import type { JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
@@ -72,10 +75,8 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
 
   for (const place of await parts.damage.look())
     context.emit("critical", "shard", "the metadata is damaged: nothing is written or collected until it is restored", { place });
-  for (const device of Object.values(cluster.state.devices)) {
-    if (scope.kind === "device" && device.id !== scope.id) continue;
-    if (scope.kind === "pool" && device.pool !== scope.id) continue;
-    if (devices.get(device.id) === undefined || device.state === "Failed" || device.state === "Removed") continue;
+  for (const device of scrubbedDevices(cluster.state, scope)) {
+    if (devices.get(device.id) === undefined) continue;
     job.signal.throwIfAborted();
     try {
       report = { ...report, orphans: report.orphans + (await checkDevice(parts, device.id)) };
@@ -87,14 +88,8 @@ export async function runScrub(parts: MaintenanceParts, job: JobContext): Promis
     context.metrics.scrubLastSuccess.set(context.clock.now() / 1000);
     if (job.params["periodic"] === true) await cluster.propose({ kind: "scrub.periodic", at: context.clock.now() }, nodeActor);
   }
-  // A disk that gives back other bytes than it took is not to be trusted with more.
-  for (const [id, count] of Object.entries(corrupt)) {
-    if (cluster.state.devices[id]?.state !== "Healthy") continue;
-    const reason = `a scrub found ${count} corrupt fragment${count === 1 ? "" : "s"}`;
-    await cluster.propose({ kind: "device.event", id, event: { kind: "degrade", reason } }, nodeActor);
-  }
-  const severity = report.lost > 0 ? "critical" : report.repair_errors > 0 ? "error" : report.repaired > 0 ? "warning" : "info";
-  context.emit(severity, "device", `scrub finished: ${scopeKey(scope)}`, { job: job.job.id, ...report });
+  for (const command of distrustCorrupt(cluster.state, corrupt)) await cluster.propose(command, nodeActor);
+  context.emit(scrubSeverity(report), "device", `scrub finished: ${scopeKey(scope)}`, { job: job.job.id, ...report });
   return { ...report };
 }
 
@@ -116,15 +111,14 @@ async function checkDevice({ context, devices, damage }: MaintenanceParts, id: s
       const chunk = chunks[i]?.doc as ChunkDoc | undefined;
       if (chunk?.fragments.some((f) => f?.device === id && f.extent === extent)) continue;
       orphans += 1;
-      // INVARIANT: what a damaged index does not name may be somebody's.
-      if (damage.places.length > 0) continue;
       const key = `${id}/${extent}`;
       sighted.add(key);
       const seen = await store.get("storage_orphans", key);
-      if (seen === undefined) {
+      const step = orphanStep(seen?.doc["first_seen"] as number | undefined, damage.places.length > 0, clock.now());
+      if (step === "note") {
         const doc = { device: id, extent, first_seen: clock.now() };
         await commit(store, { puts: [{ coll: "storage_orphans", id: key, doc, ifVersion: 0 }] });
-      } else if (orphanExpired(seen.doc["first_seen"] as number, clock.now())) {
+      } else if (step === "delete") {
         await device.delete(extent);
         await commit(store, { dels: [{ coll: "storage_orphans", id: key }] });
       }

@@ -6,6 +6,7 @@ import {
   checkRetentionChange,
   currentAgain,
   needLock,
+  pastVersionId,
   type Retention,
   type RetentionChange,
   storageError,
@@ -33,11 +34,6 @@ export interface Located {
   readonly doc: ObjectDoc;
 }
 
-/** The record of a version that is not current. */
-export function versionDocId(object: string, version: string): string {
-  return `${object}.${version}`;
-}
-
 /** The record of a version, of whatever kind; `undefined` when there is none. */
 export async function findVersion(
   { context: { store } }: ObjectServices,
@@ -50,7 +46,7 @@ export async function findVersion(
     if (current !== undefined && (version === undefined || versionIdOf(current.doc as ObjectDoc) === version))
       return { coll: "storage_objects", id, version: current.version, doc: current.doc as ObjectDoc };
     if (version === undefined) return undefined;
-    const earlier = await store.get("storage_versions", versionDocId(id, version));
+    const earlier = await store.get("storage_versions", pastVersionId(id, version));
     if (earlier !== undefined)
       return { coll: "storage_versions", id: earlier.id, version: earlier.version, doc: earlier.doc as ObjectDoc };
   }
@@ -92,7 +88,7 @@ export async function succeed(
   const id = objectId(made.bucket, made.key);
   const before = current?.doc as ObjectDoc | undefined;
   const version = current?.version ?? 0;
-  const unnamed = bucket.versioning === "Suspended" ? await store.get("storage_versions", versionDocId(id, "null")) : undefined;
+  const unnamed = bucket.versioning === "Suspended" ? await store.get("storage_versions", pastVersionId(id, "null")) : undefined;
   const step =
     replica === undefined
       ? succeedVersion(bucket, { made, before, unnamed: unnamed?.doc as ObjectDoc | undefined }, now, random)
@@ -103,7 +99,7 @@ export async function succeed(
   if (step.current) puts.unshift({ coll: "storage_objects", id, doc, ifVersion: version });
   const { past } = step;
   if (past !== undefined)
-    puts.push({ coll: "storage_versions", id: versionDocId(id, versionIdOf(past)), doc: past, ifVersion: 0 });
+    puts.push({ coll: "storage_versions", id: pastVersionId(id, versionIdOf(past)), doc: past, ifVersion: 0 });
   const dels =
     unnamed !== undefined && step.gone.includes(unnamed.doc as ObjectDoc)
       ? [{ coll: "storage_versions", id: unnamed.id, ifVersion: unnamed.version }]

@@ -99,6 +99,37 @@ export function keepDevice(state: Pick<ClusterState, "devices">, id: string, rea
   return { kind: "device.event", id, event: { kind: "cancel", reading } };
 }
 
+/**
+ * Devices that failed, and are Removed once nothing lies on them any more.
+ *
+ * @example
+ * ```ts
+ * import { failedDevices } from "@seneschal/core/storage";
+ * const device = { node: "n1", pool: "fast", class: "ssd", capacityBytes: 1, evacuated: false, reason: "", since: 0 } as const;
+ * const devices = { d1: { ...device, id: "d1", state: "Failed" }, d2: { ...device, id: "d2", state: "Healthy" } } as const;
+ * console.log(failedDevices({ devices }).map(({ id }) => id)); // [ 'd1' ]
+ * ```
+ */
+export function failedDevices(state: Pick<ClusterState, "devices">): readonly Device[] {
+  checkArgument("state", state, "object");
+  return Object.values(state.devices).filter(({ state: is }) => is === "Failed");
+}
+
+/**
+ * Ends a Failed device on which nothing lies any more; `references`: fragments that still do.
+ *
+ * @example
+ * ```ts
+ * import { removeFailed } from "@seneschal/core/storage";
+ * console.log(removeFailed("d1", 3), removeFailed("d1", 0)?.kind); // undefined device.event
+ * ```
+ */
+export function removeFailed(id: string, references: number): ClusterCommand | undefined {
+  checkArgument("id", id, "string");
+  checkArgument("references", references, "number");
+  return references > 0 ? undefined : { kind: "device.event", id, event: { kind: "remove", references } };
+}
+
 /** Takes a device away; `references`: fragments that still lie on it. Throws `DeviceNotEvacuated`. */
 export function removeDevice(id: string, references: number): ClusterCommand {
   checkArgument("id", id, "string");

@@ -137,6 +137,21 @@ export function versionIdOf(version: Pick<ObjectVersion, "version_id">): string 
   return version.version_id ?? "null";
 }
 
+/**
+ * The id of the record of a version of the past: of its object's, and what clients call it by.
+ *
+ * @example
+ * ```ts
+ * import { pastVersionId } from "@seneschal/core/storage";
+ * console.log(pastVersionId("0a1b", "null")); // 0a1b.null
+ * ```
+ */
+export function pastVersionId(object: string, version: string): string {
+  checkArgument("object", object, "string");
+  checkArgument("version", version, "string");
+  return `${object}.${version}`;
+}
+
 /** Limits of multipart uploads: parts 1-10,000, at least 5 MiB each but the last. */
 export const partLimits = { maxNumber: 10_000, minBytes: 5 * 1024 * 1024 } as const;
 

@@ -61,6 +61,33 @@ export function placeChunk<C extends Candidate>(
   return chosen;
 }
 
+/**
+ * The devices that fragments of a chunk are to leave for others that placement prefers today; `undefined`: it lies where it should, or has no place to go
+ * to. `held`: where its fragments are now; `count`: how many it has, with those that are nowhere; `share`: how many of them one node may hold.
+ *
+ * @example
+ * ```ts
+ * import { misplacedOn } from "@seneschal/core/storage";
+ * const devices = ["a", "b"].map((id) => ({ id, node: id, weight: 1 }));
+ * console.log(misplacedOn("0f".repeat(32), ["a", "gone"], devices, 2, 1)); // Set(1) { 'gone' }
+ * console.log(misplacedOn("0f".repeat(32), ["a", "b"], devices, 2, 1)); // undefined
+ * ```
+ */
+export function misplacedOn(
+  chunkId: string,
+  held: readonly string[],
+  candidates: readonly Candidate[],
+  count: number,
+  share: number,
+): ReadonlySet<string> | undefined {
+  checkArgument("held", held, "array");
+  checkArgument("share", share, "number");
+  const ideal = placeChunk(chunkId, candidates, count, [], () => share);
+  if (ideal === undefined || ideal.every(({ id }) => held.includes(id))) return undefined;
+  const wanted = new Set(ideal.map(({ id }) => id));
+  return new Set(held.filter((device) => !wanted.has(device)));
+}
+
 /** 52 hash bits as a number strictly between 0 and 1. */
 function unit(text: string): number {
   const high = murmur3(text, 0x5eed0001) >>> 6;

@@ -1,5 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import type { Stripe } from "../pool/durability.ts";
+import type { Severity } from "../watch/events.ts";
 
 /** What a scrub found about one chunk. Critical: readable, but without any redundancy left. */
 export const scrubVerdicts = ["Healthy", "Repair", "Critical", "Lost"] as const;
@@ -47,4 +48,20 @@ export function countVerdict(report: ScrubReport, verdict: ScrubVerdict, repair?
     repaired: report.repaired + (repair === "repaired" ? 1 : 0),
     repair_errors: report.repair_errors + (repair === "failed" ? 1 : 0),
   };
+}
+
+/**
+ * How grave it is what a scrub found.
+ *
+ * @example
+ * ```ts
+ * import { emptyScrubReport, scrubSeverity } from "@seneschal/core/storage";
+ * console.log(scrubSeverity({ ...emptyScrubReport, scanned: 9, repaired: 1 })); // warning
+ * ```
+ */
+export function scrubSeverity(report: ScrubReport): Severity {
+  checkArgument("report", report, "object");
+  if (report.lost > 0) return "critical";
+  if (report.repair_errors > 0) return "error";
+  return report.repaired > 0 ? "warning" : "info";
 }
