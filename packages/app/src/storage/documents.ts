@@ -46,16 +46,6 @@ export interface WebhookDoc extends JsonObject {
   readonly unconfigured_since?: number;
 }
 
-/** How far what was in a bucket before its rules is written down to be copied. */
-export interface ReplicationScanDoc extends JsonObject {
-  /** Of the bucket's rules. */
-  readonly configuration: string;
-  readonly done: boolean;
-  /** The last version that was looked at. */
-  readonly after?: string;
-  readonly afterVersion?: string;
-}
-
 export type TenantDoc = Tenant & JsonObject;
 
 /** What the network file system keeps of a key; of a directory the key ends with `/`, of the root it is empty. */

@@ -35,7 +35,10 @@ export {
   objectKeys,
   objectVersions,
   placedVersions,
+  queuePages,
   replicationRules,
+  sendings,
   uploadParts,
   versionings,
+  waitingCopies,
 } from "./objects.ts";

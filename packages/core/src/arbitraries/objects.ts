@@ -1,13 +1,16 @@
 import fc from "fast-check";
-import type {
-  DeletionAsked,
-  LifecycleRule,
-  ObjectVersion,
-  PlacedVersion,
-  ReplicationRule,
-  Retention,
-  UploadPart,
-  Versioning,
+import {
+  type DeletionAsked,
+  type LifecycleRule,
+  type ObjectVersion,
+  type PlacedVersion,
+  type ReplicationOutcome,
+  type ReplicationRule,
+  type Retention,
+  replicationOutcomes,
+  type UploadPart,
+  type Versioning,
+  type WaitingCopy,
 } from "../storage/index.ts";
 
 /** What a bucket may say of its versions. */
@@ -136,3 +139,31 @@ export const replicationRules: fc.Arbitrary<readonly ReplicationRule[]> = fc.arr
   ),
   { maxLength: 5 },
 );
+
+/** What waits to be copied of a few keys, with some that were denied and are sent again around a minute from the epoch. */
+export const waitingCopies: fc.Arbitrary<WaitingCopy> = fc.record(
+  {
+    destination: fc.constant("west"),
+    into: fc.constant("photos"),
+    bucket: fc.constant("docs"),
+    key: fc.constantFrom("a", "b", "c"),
+    version: fc.constant("v"),
+    ordinal: fc.nat(99),
+    size: fc.nat(9),
+    at: fc.nat(9),
+    sent: fc.constant(true),
+    denials: fc.nat(9),
+    due: fc.nat(90_000),
+  },
+  { requiredKeys: ["destination", "into", "bucket", "key", "version", "ordinal", "size", "at"] },
+);
+
+/** What may come of sending a version. */
+export const sendings: fc.Arbitrary<ReplicationOutcome> = fc.constantFrom(...replicationOutcomes);
+
+/** How a page of a queue may end. `size`: of what its bucket has no room for, where it is crowded. */
+export const queuePages: fc.Arbitrary<{
+  readonly end: "more" | "done" | "withheld";
+  readonly crowded: boolean;
+  readonly size: number;
+}> = fc.record({ end: fc.constantFrom("more", "done", "withheld"), crowded: fc.boolean(), size: fc.nat(9) });

@@ -366,6 +366,24 @@ export {
   waitsForRoom,
 } from "./replication.ts";
 export {
+  afterPage,
+  type CopyFacts,
+  type CopyOutcome,
+  copySent,
+  copyStep,
+  type ExistingScan,
+  existingAwaited,
+  gatherUntaken,
+  lanesToSend,
+  type QueueWaits,
+  queueRestMs,
+  type Retry,
+  retryAfter,
+  scannedPage,
+  scanOf,
+  type UntakenVersions,
+} from "./replication-turns.ts";
+export {
   checkDeletable,
   checkRetentionChange,
   type DefaultRetention,

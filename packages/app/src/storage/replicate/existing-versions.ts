@@ -1,16 +1,16 @@
 import {
   awaitExistingVersion,
   type Bucket,
-  destinationKey,
+  type ExistingScan,
   type ListedVersion,
-  type ReplicationDestination,
   rulesOfExisting,
+  scannedPage,
+  scanOf,
   versionIdOf,
 } from "@seneschal/core/storage";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit } from "../context.ts";
-import type { ReplicationScanDoc } from "../documents.ts";
 import { listVersions } from "../objects/list-keys.ts";
 import { copyPut } from "../objects/replication-puts.ts";
 import type { ObjectServices } from "../objects/services.ts";
@@ -18,19 +18,14 @@ import { findVersion } from "../objects/versions.ts";
 
 const pageSize = 500;
 
-/**
- * Whether what was in a bucket before its rules is written down to be copied to a destination. Until then nothing is copied there: servers
- * that name versions anew have the versions of a key in the order in which they come.
- */
-export async function existingAwaited(
+/** How far a bucket is looked through, and the version to guard changes by. */
+export async function scanOfBucket(
   store: DocumentStore,
-  bucket: Bucket,
-  destination: ReplicationDestination,
-): Promise<boolean> {
-  const own = destinationKey(destination);
-  if (!rulesOfExisting(bucket).some((rule) => destinationKey(rule.destination) === own)) return true;
-  const scan = (await store.get("storage_replication_scans", bucket.name))?.doc as ReplicationScanDoc | undefined;
-  return scan?.configuration === bucket.replication?.configuration && scan?.done === true;
+  bucket: string,
+): Promise<{ readonly doc: ExistingScan; readonly version: number } | undefined> {
+  return (await store.get("storage_replication_scans", bucket)) as
+    | { readonly doc: ExistingScan; readonly version: number }
+    | undefined;
 }
 
 /** Writes down what was in buckets before rules that are about that too, from where an earlier run of it ended. */
@@ -44,27 +39,21 @@ export async function awaitExisting(services: ObjectServices, signal: AbortSigna
 
 async function awaitBucket(services: ObjectServices, bucket: Bucket, signal: AbortSignal): Promise<void> {
   const { store } = services.context;
-  const { name, replication } = bucket;
-  const configuration = replication?.configuration ?? "";
+  const { name } = bucket;
   for (;;) {
     signal.throwIfAborted();
-    const found = await store.get("storage_replication_scans", name);
-    const before = found?.doc as ReplicationScanDoc | undefined;
-    const scan: ReplicationScanDoc = before?.configuration === configuration ? before : { configuration, done: false };
+    const found = await scanOfBucket(store, name);
+    const scan = scanOf(bucket, found?.doc);
     if (scan.done) return;
     const { after = "", afterVersion } = scan;
     const query = { bucket: name, prefix: "", delimiter: "", after, afterVersion, limit: pageSize };
     const page = await listVersions(services, query);
     for (const version of page.items) await awaitVersion(services, bucket, version);
-    const last = page.items.at(-1);
-    const next: ReplicationScanDoc =
-      page.next === undefined || last === undefined
-        ? { configuration, done: true }
-        : { configuration, done: false, after: last.key, afterVersion: versionIdOf(last) };
+    const next = scannedPage(scan, page.items, page.next !== undefined);
     const puts = [{ coll: "storage_replication_scans", id: name, doc: next, ifVersion: found?.version ?? 0 }];
     // The bucket has other rules by now: those are another run's.
     const current = (await store.get("storage_buckets", name))?.doc as Bucket | undefined;
-    if (current?.replication?.configuration !== configuration) return;
+    if (current === undefined || scanOf(current, scan) !== scan) return;
     await commit(store, { puts });
   }
 }

@@ -1,28 +1,31 @@
 import type { ReplicaTarget } from "@seneschal/adapters/replicas";
 import {
-  afterSending,
+  afterPage,
   type Bucket,
+  copySent,
+  copyStep,
   destinationKey,
-  lanesOf,
-  type NoRoom,
+  existingAwaited,
+  gatherUntaken,
+  lanesToSend,
+  type QueueWaits,
+  queueRestMs,
   type ReplicationOutcome,
   type ReplicationState,
+  type Retry,
   replicationOutcomes,
-  roomAfter,
+  retryAfter,
   settleCopy,
   storageError,
   type WaitingCopy,
-  waitsForRoom,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
 import { type Background, type FollowerTurn, followStore } from "../../platform/index.ts";
 import { commit } from "../context.ts";
 import { type DestinationAccess, type ObjectServices, replicationTo } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
-import { announceUntaken } from "./announce-untaken.ts";
-import { awaitExisting, existingAwaited } from "./existing-versions.ts";
-import { measureReplication } from "./measure-replication.ts";
-import { pageOf, type ReplicationQueue, replicationQueues } from "./replication-queues.ts";
+import { awaitExisting, scanOfBucket } from "./existing-versions.ts";
+import { measureReplication, pageOf, type ReplicationQueue, replicationQueues } from "./replication-queues.ts";
 import { sendVersion } from "./send-version.ts";
 
 /** Copies new versions of buckets to buckets elsewhere: each destination by itself, the versions of a key in their order. */
@@ -53,6 +56,8 @@ interface ReplicationParts {
 }
 
 const lastRetryMs = 60_000;
+/** How often operators hear of the versions of one bucket that one destination does not take. */
+const untakenMs = 60_000;
 /** How much of a queue is looked at at a time, and how many keys of it are copied at once. */
 const [pageSize, lanesAtOnce] = [100, 4];
 
@@ -84,13 +89,6 @@ export function openReplication({ services, background, destinations, leads }: R
       for (const { target } of destinations.values()) target.close();
     },
   };
-}
-
-/** One that is to be tried again, and how often it was. */
-interface Waiting {
-  readonly failures: number;
-  readonly at: number;
-  readonly error?: Error | undefined;
 }
 
 /** What is known of a queue before anything of it is copied. */
@@ -138,12 +136,11 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
   const { context } = services;
   const { store, clock, metrics } = context;
   const { target } = destination;
-  let server: Waiting = { failures: 0, at: 0 };
-  const buckets = new Map<string, Waiting>();
-  const rooms = new Map<string, NoRoom>();
-  /** Until when queues are not looked through again, of which much waits for room. */
-  const crowded = new Map<string, number>();
-  const untaken = announceUntaken(context);
+  let server: Retry | undefined;
+  let serverError: Error | undefined;
+  const queues = new Map<string, QueueWaits>();
+  const knownOf = (queue: Pick<ReplicationQueue, "bucket" | "into">): QueueWaits => queues.get(keyOf(queue)) ?? {};
+  const untaken = gatherUntaken(untakenMs);
   const here = (): boolean => leads() && !signal.aborted;
 
   const count = (outcome: ReplicationOutcome, bytes = 0): void => {
@@ -159,7 +156,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     if (!wanted) return { wanted: false, locks: false };
     if (bucket === undefined || replicationTo(services, bucket.tenant, { name, bucket: queue.into }) !== "leave")
       throw new WithheldHere("the destination is not for this tenant any more");
-    if (!(await existingAwaited(store, bucket, { name, bucket: queue.into }))) return undefined;
+    if (!existingAwaited(bucket, { name, bucket: queue.into }, (await scanOfBucket(store, bucket.name))?.doc)) return undefined;
     return { wanted: true, ...(await target.open(queue.into)) };
   };
 
@@ -167,47 +164,48 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
   const copyOne = async (waiting: Stored, { wanted, locks }: OpenQueue): Promise<Stopped | number | undefined> => {
     const entry = waiting.doc as WaitingCopy;
     const doc = (await findVersion(services, entry))?.doc;
-    if (!wanted || doc === undefined) {
+    const asked = knownOf(entry).room;
+    const step = copyStep(entry, doc, { wanted, room: asked, now: clock.now() });
+    if (step.step === "wait") return step.until;
+    if (step.step === "give up" || doc === undefined) {
       await settle(services, waiting, undefined);
       return undefined;
     }
-    const room = rooms.get(keyOf(entry));
-    const takesRoom = doc.delete_marker !== true && entry.sent !== true;
-    const waits = takesRoom ? waitsForRoom(room, entry.size, clock.now()) : undefined;
-    if (waits !== undefined) return waits;
     const sent = await sendVersion({ services, target, locks, signal }, entry, doc);
     const { outcome, there, error = new Error(outcome) } = sent;
     count(outcome, entry.size);
-    const denials = entry.denials ?? 0;
-    const after = afterSending(outcome, denials, there);
-    if (after.state === "PENDING") {
-      if (after.waits === "queue") return { outcome: outcome === "unreached" ? "unreached" : "withheld", error };
-      if (after.waits === "size") return noRoom(entry, error);
-      const due = clock.now() + after.waitsMs;
-      const again: WaitingCopy = { ...entry, ...(there && { sent: true }), denials: denials + 1, due };
-      // Where it was described otherwise meanwhile it is sent again at once.
-      await commit(store, { puts: [{ coll: "storage_replications", id: waiting.id, doc: again, ifVersion: waiting.version }] });
-      return due;
+    const known = knownOf(entry);
+    const next = copySent(entry, doc, { outcome, there }, { asked, room: known.room, now: clock.now() });
+    switch (next.step) {
+      case "stop":
+        return { outcome: next.outcome, error };
+      case "no room":
+        queues.set(keyOf(entry), { ...known, room: next.room });
+        if (next.first) {
+          const details = { ...textsOf(entry), size: entry.size, error: error.message };
+          context.emit("warning", "node", "a bucket has no room for a copy: versions as large wait", details);
+        }
+        return next.room.until;
+      case "again": {
+        // Where it was described otherwise meanwhile it is sent again at once.
+        const put = { coll: "storage_replications", id: waiting.id, doc: next.entry, ifVersion: waiting.version };
+        await commit(store, { puts: [put] });
+        return next.due;
+      }
+      case "settle":
+        await settle(services, waiting, next.state);
+        if (next.untaken !== undefined) untaken.add(entry, next.untaken, error.message);
+        if (next.roomAgain && forgetRoom(entry))
+          context.emit("info", "node", "a bucket has room for copies again", textsOf(entry));
+        return undefined;
     }
-    await settle(services, waiting, after.state);
-    if (after.state !== "COMPLETED") untaken.add(entry, there ? "descriptions" : "versions", error);
-    else if (takesRoom && room !== undefined && entry.size >= room.size && rooms.delete(keyOf(entry)))
-      context.emit("info", "node", "a bucket has room for copies again", textsOf(entry));
-    return undefined;
   };
 
-  /** A bucket has no room for a version; tells until when it waits. */
-  const noRoom = (entry: WaitingCopy, error: Error): number => {
-    const known = rooms.get(keyOf(entry));
-    const room = roomAfter(known, entry.size, clock.now());
-    rooms.set(keyOf(entry), room);
-    if (known === undefined)
-      context.emit("warning", "node", "a bucket has no room for a copy: versions as large wait", {
-        ...textsOf(entry),
-        size: entry.size,
-        error: error.message,
-      });
-    return room.until;
+  /** True where the bucket had none until now. */
+  const forgetRoom = (queue: ReplicationQueue): boolean => {
+    const { room, ...rest } = knownOf(queue);
+    queues.set(keyOf(queue), rest);
+    return room !== undefined;
   };
 
   /** Copies what is next in a queue; "more": there is more behind it. */
@@ -218,10 +216,9 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
       pass.held.add(key);
       pass.due = Math.min(pass.due ?? due, due);
     };
-    const lanes = lanesOf(items.map((waiting) => ({ ...(waiting.doc as WaitingCopy), waiting }))).filter(([first]) => {
-      if (first?.due !== undefined && first.due > clock.now()) hold(first.key, first.due);
-      return first !== undefined && !pass.held.has(first.key);
-    });
+    const entries = items.map((waiting) => ({ ...(waiting.doc as WaitingCopy), waiting }));
+    const { lanes, waiting } = lanesToSend(entries, pass.held, clock.now());
+    for (const [key, due] of waiting) hold(key, due);
     const end = cursor === undefined ? "done" : "more";
     if (lanes.length === 0) return end;
     let stopped: Stopped | undefined;
@@ -236,7 +233,7 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
             const held = await copyOne(waiting, opened);
             if (typeof held === "number") {
               hold(key, held);
-              if (held === rooms.get(keyOf(queue))?.until) pass.crowd += 1;
+              if (held === knownOf(queue).room?.until) pass.crowd += 1;
               break;
             }
             stopped ??= held;
@@ -253,18 +250,11 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
     return stopped ?? end;
   };
 
-  const retryIn = (before: Waiting | undefined, outcome: ReplicationOutcome): Waiting => {
-    const failures = before?.failures ?? 0;
-    const after = afterSending(outcome, failures);
-    return { failures: failures + 1, at: clock.now() + ("waitsMs" in after ? after.waitsMs : 0) };
-  };
-
-  const waitsMs = (): number => Math.max(0, server.at - clock.now());
-  const restsUntil = (key: string): number => Math.max(buckets.get(key)?.at ?? 0, crowded.get(key) ?? 0);
+  const waitsMs = (): number => Math.max(0, (server?.at ?? 0) - clock.now());
 
   const turn = async (): Promise<FollowerTurn> => {
     if (!here()) return {};
-    if (waitsMs() > 0) return { waitsMs: waitsMs(), ...(server.error && { error: server.error }) };
+    if (waitsMs() > 0) return { waitsMs: waitsMs(), ...(serverError && { error: serverError }) };
     let again: number | undefined;
     const passes = new Map<string, Pass>();
     for (let more = true; more; ) {
@@ -275,49 +265,49 @@ function openTurns({ services, leads, name, destination, signal }: TurnParts): T
         const pass = passes.get(key) ?? { held: new Set(), crowd: 0, ended: false };
         if (pass.ended) continue;
         passes.set(key, pass);
-        const waiting = buckets.get(key);
-        if (restsUntil(key) <= clock.now()) {
+        if (queueRestMs(knownOf(queue), clock.now()) === 0) {
           const end = await copyPage(queue, pass);
+          if (typeof end !== "string" && end.outcome === "unreached") {
+            [server, serverError] = [retryAfter(server, end.outcome, clock.now()), end.error];
+            return { waitsMs: waitsMs(), error: end.error };
+          }
+          const outcome = typeof end === "string" ? end : "withheld";
+          const { waits, told } = afterPage(knownOf(queue), outcome, pass.crowd > pageSize, clock.now());
+          queues.set(key, waits);
+          if (told === "resumed") context.emit("info", "node", "a bucket is copied again", textsOf(queue));
           if (typeof end === "string") {
-            if (end === "more") more = true;
-            else {
-              pass.ended = true;
-              const room = rooms.get(key);
-              if (room !== undefined && pass.crowd > pageSize) crowded.set(key, room.until);
-              else crowded.delete(key);
-              if (pass.due !== undefined) again = Math.min(again ?? lastRetryMs, Math.max(0, pass.due - clock.now()));
+            [server, serverError] = [undefined, undefined];
+            if (end === "more") {
+              more = true;
+              continue;
             }
-            if (buckets.delete(key)) context.emit("info", "node", "a bucket is copied again", textsOf(queue));
-            server = { failures: 0, at: 0 };
+            pass.ended = true;
+            if (pass.due !== undefined) again = Math.min(again ?? lastRetryMs, Math.max(0, pass.due - clock.now()));
             continue;
           }
-          const { outcome, error } = end;
-          if (outcome === "unreached") {
-            server = { ...retryIn(server, outcome), error };
-            return { waitsMs: waitsMs(), error };
+          if (told === "stopped") {
+            const details = { ...textsOf(queue), error: end.error.message };
+            context.emit("warning", "node", "a bucket is not copied: what is new in it waits", details);
           }
-          if (waiting === undefined)
-            context.emit("warning", "node", "a bucket is not copied: what is new in it waits", {
-              ...textsOf(queue),
-              error: error.message,
-            });
-          buckets.set(key, retryIn(waiting, outcome));
         }
         pass.ended = true;
-        const wait = Math.max(0, restsUntil(key) - clock.now());
+        const wait = queueRestMs(knownOf(queue), clock.now());
         again = Math.min(again ?? wait, wait);
       }
     }
     return again === undefined ? {} : { waitsMs: again };
   };
+  const tell = (): void => {
+    for (const { message, details } of untaken.due(clock.now())) context.emit("warning", "node", message, details);
+  };
   const told = async (): Promise<FollowerTurn> => {
     try {
       return await turn();
     } finally {
-      untaken.tell();
+      tell();
     }
   };
-  return Object.assign(told, { waitsMs, tell: untaken.tell });
+  return Object.assign(told, { waitsMs, tell });
 }
 
 const keyOf = ({ bucket, into }: Pick<ReplicationQueue, "bucket" | "into">): string => `${bucket} ${into}`;
