@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { type FileContent, namedFiles } from "../platform/index.ts";
+import { certificatesIn, type FileContent, namedFiles } from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 
 /** A file of certificates that a configuration names, and when the first of them ends. */
@@ -22,7 +22,7 @@ export async function certificateFiles(config: ProcessConfig, service: ServiceNa
   const ends = await Promise.all(
     files.map(async ({ setting, path }) => {
       try {
-        const texts = (await readFile(path, "utf8")).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+        const texts = certificatesIn(await readFile(path, "utf8"));
         const times = texts.map((text) => Date.parse(new X509Certificate(text).validTo));
         return times.length === 0 ? [] : [{ setting, path, notAfter: Math.min(...times) }];
       } catch {

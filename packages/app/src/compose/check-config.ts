@@ -3,12 +3,20 @@ import { access, constants, readFile, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { createSecureContext } from "node:tls";
 import { staticKeys } from "@seneschal/adapters/jwt";
 import { embeddedPolicyEngine } from "@seneschal/adapters/policy";
 import { checkArgument, checkOptions, isCoded } from "@seneschal/kernel";
 import { isLoopback } from "../platform/config/loopback.ts";
-import { compileLogPolicy, type NamedFile, namedFiles, openArchive, openAuthorisation, tryArchive } from "../platform/index.ts";
+import {
+  certificatesIn,
+  compileLogPolicy,
+  keyProblem,
+  type NamedFile,
+  namedFiles,
+  openArchive,
+  openAuthorisation,
+  tryArchive,
+} from "../platform/index.ts";
 import { type ProcessConfig, processSettings, type ServiceName } from "./process-settings.ts";
 import { servedAlone } from "./served-alone.ts";
 import { sealOf } from "./storage-settings.ts";
@@ -145,7 +153,7 @@ async function checkTiers({ services, governance }: ProcessConfig): Promise<read
 }
 
 function checkCertificates(setting: string, path: string, text: string, authorities: boolean, now: number): readonly Finding[] {
-  const texts = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const texts = certificatesIn(text);
   if (texts.length === 0) return [error(setting, `${path} holds no certificate in PEM`, "name a file of PEM certificates")];
   return texts.flatMap((pem): Finding[] => {
     let certificate: X509Certificate;
@@ -177,12 +185,12 @@ async function checkPair({ setting, path }: NamedFile, all: readonly NamedFile[]
   if (key === undefined) return [];
   const [cert, privateKey] = await Promise.all([path, key.path].map((file) => readFile(file, "utf8").catch(() => undefined)));
   if (cert === undefined || privateKey === undefined) return [];
-  try {
-    createSecureContext({ cert, key: privateKey });
-    return [];
-  } catch {
-    return [error(beside, `${key.path} is not the key of ${path}`, "name the two that belong together")];
-  }
+  // What is no key at all is told where files are looked at.
+  if (certificatesIn(cert).length === 0 || !/PRIVATE KEY-----/.test(privateKey)) return [];
+  const problem = keyProblem(cert, privateKey);
+  return problem === undefined
+    ? []
+    : [error(beside, `${key.path} beside ${path} ${problem}`, "name the two that belong together")];
 }
 
 /** Directories that are written to, and the key that opens the embedded vault. */

@@ -12,6 +12,7 @@ import type { CertificateRenewal } from "../gateway/service.ts";
 import {
   type AuthSettings,
   inRanges,
+  keyProblem,
   measureProcesses,
   processesCheck,
   type RunningService,
@@ -126,7 +127,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
       random: systemRandom,
       log,
       version,
-      listen: await listenOptions(server, config.auth, trustedCa),
+      listen: await listenOptions(name, server, config.auth, trustedCa),
       rates: () => openRates(database, systemRandom),
       trustedProxies: server.trusted_proxies,
       owners: { named: config.metrics.owners, most: config.metrics.max_other_owners },
@@ -172,7 +173,7 @@ export async function startProcess(config: ProcessConfig, options: ProcessOption
     const apply: (() => Promise<void>)[] = [];
     for (const [index, name] of config.services.entries()) {
       const { config: own, server, trustedCa } = await parts[name](namedInstance(next, name, prepared), options);
-      const change = await running[index]?.prepareReload(own, await listenOptions(server, next.auth, trustedCa));
+      const change = await running[index]?.prepareReload(own, await listenOptions(name, server, next.auth, trustedCa));
       if (change !== undefined) apply.push(change);
     }
     const applied = apply.map((change) => change());
@@ -261,9 +262,14 @@ function serveOf(service: ServiceName, { processes }: ServerSettings, { serve, s
 
 /**
  * Where and how a service listens; with TLS when it has a certificate, and then it asks for one, of `trustedCa` (a path) or of the
- * CA of `auth.mtls`.
+ * CA of `auth.mtls`. Throws `config_invalid` for a key that is not the certificate's.
  */
-async function listenOptions(server: ServerSettings, { mtls }: AuthSettings, trustedCa?: string): Promise<ServeOptions> {
+async function listenOptions(
+  service: ServiceName,
+  server: ServerSettings,
+  { mtls }: AuthSettings,
+  trustedCa?: string,
+): Promise<ServeOptions> {
   const { host, port, read_timeout, idle_timeout, shutdown_timeout, tls_cert, tls_key } = server;
   const base = {
     host,
@@ -281,5 +287,7 @@ async function listenOptions(server: ServerSettings, { mtls }: AuthSettings, tru
     key: await readFile(tls_key, "utf8"),
     ...(mtls.enabled || trustedCa !== undefined ? { requestCert: true, ca: trusted === undefined ? [] : [trusted] } : {}),
   };
+  const problem = keyProblem(tls.cert, tls.key);
+  if (problem !== undefined) throw new CodedError("config_invalid", `${service}.server.tls_key: ${tls_key} ${problem}`);
   return { ...base, tls };
 }

@@ -27,6 +27,7 @@ export { duration, parseDuration } from "./config/duration.ts";
 export { type FileContent, file, type NamedFile, namedFiles } from "./config/file.ts";
 export { leaves } from "./config/leaves.ts";
 export { type ConfigSources, envName, loadConfig } from "./config/load-config.ts";
+export { certificatesIn, keyProblem } from "./config/own-certificate.ts";
 export { s3Bucket } from "./config/s3-bucket.ts";
 export {
   type AuthSettings,
@@ -38,7 +39,7 @@ export {
   serverSettings,
   telemetrySettings,
 } from "./config/schema.ts";
-export { secret } from "./config/secret.ts";
+export { capabilityUrl, secret } from "./config/secret.ts";
 export { etcdOptions, etcdSettings } from "./consensus/etcd-settings.ts";
 export { decisionCollections, decisionDocuments, decisionsOf, forgetDecisions } from "./decision-log/documents.ts";
 export { compileLogPolicy, refuseLogFunctions } from "./decision-log/log-policy.ts";

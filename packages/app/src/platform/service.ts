@@ -28,6 +28,7 @@ import type { Clock, Random, RateCounter } from "@seneschal/kernel/ports";
 import type * as z from "zod";
 import { type Background, openBackground } from "./background.ts";
 import { clientAddress } from "./client-address.ts";
+import { keyProblem } from "./config/own-certificate.ts";
 import { parseSettings } from "./config/parse-settings.ts";
 import { documentHandlers } from "./docs/document-handlers.ts";
 import { checkHealth, type Health, type HealthCheck, withBackground } from "./health.ts";
@@ -550,10 +551,12 @@ async function withAnchors<L extends StartOptions["listen"]>(listen: L, service:
 }
 
 /** Throws `config_invalid` for a certificate that TLS would not take, such as one of another key. */
-function requireUsable({ cert, key, ca }: TlsOptions): void {
+function requireUsable({ cert, key, ca = [] }: TlsOptions): void {
+  const problem = keyProblem(cert, key);
+  if (problem !== undefined) throw new CodedError("config_invalid", `the key ${problem}`);
   try {
-    createSecureContext({ cert, key, ...(ca === undefined ? {} : { ca: [...ca] }) });
+    createSecureContext({ ca: [...ca] });
   } catch (error) {
-    throw new CodedError("config_invalid", "the certificate cannot be used with its key", {}, error);
+    throw new CodedError("config_invalid", "the authorities of clients cannot be used", {}, error);
   }
 }

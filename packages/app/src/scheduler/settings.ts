@@ -4,6 +4,7 @@ import * as z from "zod";
 import {
   auditSinksSetting,
   authSettings,
+  capabilityUrl,
   duration,
   etcdSettings,
   logSettings,
@@ -107,7 +108,7 @@ export const schedulerSettings = z.strictObject({
   /** The secret as standardwebhooks.com gives it: `whsec_` and the base64 of 24 to 64 bytes. */
   webhook: z
     .strictObject({
-      url: z.url().optional(),
+      url: capabilityUrl().optional(),
       secret: secret()
         .refine((text) => webhookKey(text) !== undefined, "expected whsec_ and the base64 of 24 to 64 bytes")
         .optional(),

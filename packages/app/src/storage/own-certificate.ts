@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { createSecureContext } from "node:tls";
+import { keyProblem } from "../platform/index.ts";
 import { refusedSetting } from "./refused-setting.ts";
 
 /** The first certificate of a file. Throws `config_invalid`. */
@@ -16,9 +16,6 @@ export function checkKeyPair(
   at: { readonly setting: string; readonly path: string },
   pair: { readonly cert: string; readonly key: string },
 ): void {
-  try {
-    createSecureContext({ cert: pair.cert, key: pair.key });
-  } catch (error) {
-    throw refusedSetting(at.setting, `${at.path} is not the key of the certificate`, error);
-  }
+  const problem = keyProblem(pair.cert, pair.key);
+  if (problem !== undefined) throw refusedSetting(at.setting, `${at.path} ${problem}`);
 }

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { s3Bucket } from "../platform/config/s3-bucket.ts";
 import {
   auditSinksSetting,
+  capabilityUrl,
   duration,
   etcdSettings,
   file,
@@ -105,7 +106,7 @@ export const storageSettings = z.strictObject({
             name,
             /** Whose buckets may name it; for others it does not exist. */
             tenants: z.array(z.string().min(1).max(256)).min(1).max(10_000),
-            url: z.url({ protocol: /^https?$/ }).refine(hasNoUser, "expected a URL without user and password"),
+            url: capabilityUrl(/^https?$/).refine(hasNoUser, "expected a URL without user and password"),
             /** As standardwebhooks.com gives it: `whsec_` and the base64 of 24 to 64 bytes. */
             secret: secret().refine((text) => webhookKey(text) !== undefined, "expected whsec_ and the base64 of 24 to 64 bytes"),
             /** How long the receiver may take to acknowledge. */

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +8,12 @@ import { serve } from "@seneschal/server-fastify";
 import { serveAdminService } from "@seneschal/server-grpc";
 import { serveS3 } from "@seneschal/server-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkConfig } from "../../src/compose/check-config.ts";
 import { nameSetting } from "../../src/compose/name-setting.ts";
 import { processSettings } from "../../src/compose/process-settings.ts";
 import { startProcess } from "../../src/compose/start-process.ts";
 import { namedFiles } from "../../src/platform/index.ts";
+import { testCa } from "../platform/test-pki.ts";
 
 const quiet = { serve, serveS3, serveAdminService, log: openLogger({ level: "silent" }), version: "test" };
 
@@ -47,6 +50,34 @@ describe("a start that the system refuses names the setting and says what to do"
       code: "config_invalid",
       message: `scheduler.server.tls_cert and scheduler.server.tls_key: ${path} is not there: put the file there, or name another`,
     });
+  });
+
+  it("at a key of another certificate, whether of its kind or not, as config check does", async () => {
+    const ca = await testCa("Corporate");
+    const [own, other] = [await ca.issue("CN=localhost", { usage: "server" }), await ca.issue("CN=other", { usage: "server" })];
+    const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" });
+    const file = async (name: string, text: string): Promise<string> => {
+      await writeFile(join(dir, name), text, { mode: 0o600 });
+      return join(dir, name);
+    };
+    const tls_cert = await file("own.pem", own.cert);
+    for (const [name, key, problem] of [
+      ["own-key.pem", own.key, undefined],
+      ["other-key.pem", other.key, "is not the key of the certificate"],
+      ["rsa-key.pem", String(rsa), "is not the key of the certificate"],
+      ["no-key.pem", other.cert, "is no private key that can be read"],
+    ] as const) {
+      const config = scheduler({ server: { port: 0, tls_cert, tls_key: await file(name, key) } });
+      const told = (await checkConfig(config, { now: Date.now(), reach: false })).filter(({ severity }) => severity === "error");
+      expect(told.map(({ setting }) => setting)).toEqual(problem === undefined ? [] : ["scheduler.server.tls_key"]);
+      const started = startProcess(config, quiet);
+      if (problem === undefined) await (await started).stop();
+      else
+        await expect(started).rejects.toMatchObject({
+          code: "config_invalid",
+          message: `scheduler.server.tls_key: ${join(dir, name)} ${problem}`,
+        });
+    }
   });
 
   it("whatever file setting it is", async () => {

@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { lostAfter } from "@seneschal/core/storage";
+import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
@@ -334,11 +336,43 @@ describe("keys", () => {
     rig.clock.set(rig.clock.now() + 1000);
     await expect(put(rig, "b", pattern(50_000, 2))).rejects.toMatchObject({ code: "KeyManagerUnavailable" });
     expect((await get(rig, "a")).length).toBe(50_000);
+    await rig.node.tick();
+    await rig.node.tick();
     expect(rig.node.monitor.health()).toBe("degraded");
     rig.vault.away = false;
     await put(rig, "b", pattern(50_000, 2));
+    expect(rig.node.monitor.health()).toBe("healthy");
     const messages = rig.node.events.query({ since: 0, category: "security", limit: 9 }).map((e) => e.severity);
     expect(messages).toEqual(["info", "critical"]);
+  });
+  test("the key manager has the patience that a device has: what a call misses tells nobody, rounds in a row do, once, until the first answer", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ away: fc.boolean(), by: fc.constantFrom("round", "write") }), { minLength: 4, maxLength: 12 }),
+        async (acts) => {
+          const rig = await rigOf();
+          await put(rig, "a", pattern(50_000));
+          const told: string[] = [];
+          let silent = 0;
+          for (const [at, { away, by }] of acts.entries()) {
+            rig.vault.away = away;
+            rig.clock.set(rig.clock.now() + 1000);
+            if (by === "round") await rig.node.tick();
+            else await put(rig, `n${at}`, pattern(50_000, at)).catch(() => undefined);
+            if (!away) {
+              if (silent >= lostAfter) told.unshift("info");
+              silent = 0;
+            } else if (by === "round") {
+              silent += 1;
+              if (silent === lostAfter) told.unshift("critical");
+            }
+            expect(rig.node.keys.reachable).toBe(silent < lostAfter);
+            expect(rig.node.events.query({ since: 0, category: "security", limit: 99 }).map((e) => e.severity)).toEqual(told);
+          }
+        },
+      ),
+      { numRuns: 10 },
+    );
   });
   test("a tenant whose key service is away fails alone, after the cache's time; others are untouched", async () => {
     const theirs = switchableVault();

@@ -3,7 +3,7 @@ import { isAuditPattern } from "@seneschal/core/audit";
 import * as z from "zod";
 import { duration } from "../config/duration.ts";
 import { file } from "../config/file.ts";
-import { secret } from "../config/secret.ts";
+import { capabilityUrl, secret } from "../config/secret.ts";
 
 const pattern = z.string().max(128).refine(isAuditPattern, "expected a type of events, or prefix.* for all that begin so");
 
@@ -35,7 +35,7 @@ const auditSink = z
     /** Files that are kept beside the one that is written. */
     keep: z.int().min(0).max(1000).optional(),
     /** `tls`, `tcp` or `udp` for syslog, `https` or `http` with its path for the others. */
-    url: z.url().max(2048).optional(),
+    url: capabilityUrl().max(2048).optional(),
     /** Whom to trust about the receiver; without it the public CAs. */
     ca_file: file("authorities").optional(),
     cert_file: file("certificate").optional(),

@@ -4,7 +4,7 @@ import { leaves, wrapped } from "./leaves.ts";
 
 /**
  * What is in force by dotted path, `null` where nothing is set; secrets and what lies inside of them are masked, also in lists and in settings
- * by name, and so are user, query and fragment of whatever is a URL.
+ * by name, and so are user, query and fragment of whatever is a URL, and the path of one that its schema marks.
  */
 export function describeConfig(schema: z.ZodObject, config: unknown): Readonly<Record<string, unknown>> {
   checkArgument("schema", schema, "object");
@@ -37,10 +37,19 @@ function shownUrl(text: string): string {
   return url.href;
 }
 
+function withoutPath(text: string): string {
+  if (!URL.canParse(text)) return MASK;
+  const url = new URL(text);
+  if (url.pathname.length > 1) url.pathname = MASK;
+  return url.href;
+}
+
 /** A value with a mask in the place of each secret that its schema marks. */
 function masked(schema: z.core.$ZodType, value: unknown): unknown {
   if (value === undefined || value === null) return value;
-  if ((schema as z.ZodType).meta?.()?.["secret"] === true) return MASK;
+  const marks = (schema as z.ZodType).meta?.();
+  if (marks?.["secret"] === true) return MASK;
+  if (marks?.["capability"] === true && typeof value === "string") return withoutPath(value);
   const inner = wrapped(schema);
   if (inner !== undefined) return masked(inner, value);
   const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { isCidr } from "../client-address.ts";
 import { duration } from "./duration.ts";
 import { file } from "./file.ts";
-import { secret } from "./secret.ts";
+import { capabilityUrl, secret } from "./secret.ts";
 
 /** What a service is called that was given no id, by the configuration or with its data. */
 export const DEFAULT_INSTANCE = "seneschal";
@@ -112,7 +112,7 @@ export const logSettings = z
 export const telemetrySettings = z
   .strictObject({
     /** OTLP over HTTP, with its path. */
-    endpoint: z.url().optional(),
+    endpoint: capabilityUrl().optional(),
     /** For the collector, such as its token. */
     headers: z.record(z.string(), secret()).default({}),
     /** Share of the traces that are kept. */

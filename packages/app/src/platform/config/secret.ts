@@ -7,3 +7,11 @@ const SECRET = { secret: true } as const;
 export function secret(): z.ZodString {
   return z.string().min(1).meta(SECRET);
 }
+
+/**
+ * A URL whose path, too, may be what lets its holder in, as receivers of webhooks and of telemetry give them (W3C TAG, Good Practices for Capability URLs):
+ * `describeConfig` shows its origin alone.
+ */
+export function capabilityUrl(protocol?: RegExp): z.ZodURL {
+  return z.url(protocol === undefined ? {} : { protocol }).meta({ capability: true });
+}

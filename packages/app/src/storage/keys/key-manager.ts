@@ -1,4 +1,4 @@
-import { storageError } from "@seneschal/core/storage";
+import { lostAfter, storageError } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
@@ -17,6 +17,7 @@ export interface MasterKey {
  * chunk writes of the cluster: what it cannot open could not be read after a restart.
  */
 export interface KeyManager {
+  /** Not silent for as many rounds as make a device lost: one call without an answer may be a moment's. */
   readonly reachable: boolean;
   /** Throws `KeyManagerUnavailable`. */
   forWrite(): Promise<MasterKey>;
@@ -24,8 +25,10 @@ export interface KeyManager {
   forRead(epoch: number): Promise<MasterKey>;
   /** Makes the next epoch; old ones stay readable. */
   rotate(actor: Actor): Promise<number>;
-  /** Has the vault open the newest master key, and compares; emits an event when the answer changed. */
+  /** Has the vault open the newest master key, and compares; tells whether it did. */
   probe(): Promise<boolean>;
+  /** Probes once a round; emits an event when it has become unreachable. */
+  watch(): Promise<void>;
   /** Epochs that serve reads without the vault. */
   cachedEpochs(): readonly number[];
 }
@@ -39,22 +42,16 @@ export function createKeyManager(context: StorageContext, vault: Vault, clusterE
   const cache = new Map<number, { readonly sealed: string; readonly bytes: Uint8Array }>();
   let newest = 0;
   let lastContact = Number.NEGATIVE_INFINITY;
-  let reachable = true;
+  /** Rounds in a row in which it did not answer. */
+  let silent = 0;
   let probing: Promise<boolean> | undefined;
 
-  const note = (answered: boolean): boolean => {
-    if (answered) lastContact = context.clock.now();
-    else lastContact = Number.NEGATIVE_INFINITY;
-    if (answered !== reachable) {
-      reachable = answered;
-      context.emit(
-        answered ? "info" : "critical",
-        "security",
-        answered ? "key manager reachable again" : "key manager unreachable: chunk writes fail, cached master keys serve reads",
-      );
-    }
+  const note = (answered: boolean): void => {
+    lastContact = answered ? context.clock.now() : Number.NEGATIVE_INFINITY;
     context.metrics.keyManagerReachable.set(answered ? 1 : 0);
-    return answered;
+    if (!answered) return;
+    if (silent >= lostAfter) context.emit("info", "security", "key manager reachable again");
+    silent = 0;
   };
 
   const ask = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -143,7 +140,7 @@ export function createKeyManager(context: StorageContext, vault: Vault, clusterE
 
   return {
     get reachable() {
-      return reachable;
+      return silent < lostAfter;
     },
     async forWrite() {
       if (context.clock.now() - lastContact >= freshMs && !(await probe()))
@@ -161,6 +158,12 @@ export function createKeyManager(context: StorageContext, vault: Vault, clusterE
       return newest;
     },
     probe,
+    async watch() {
+      if (await probe()) return;
+      silent += 1;
+      if (silent === lostAfter)
+        context.emit("critical", "security", "key manager unreachable: chunk writes fail, cached master keys serve reads");
+    },
     cachedEpochs: () => [...cache.keys()].sort((a, b) => a - b),
   };
 }

@@ -405,7 +405,7 @@ export function createMonitor(parts: MonitorParts): Monitor {
     flags: (device) => flagsOf(device, cluster.state.devices[device]?.node ?? context.nodeId),
     async sample() {
       const following = await background.step("cluster view", follow);
-      await background.step("key manager", () => parts.keys.probe());
+      await background.step("key manager", () => parts.keys.watch());
       if (following) {
         await background.step("counts", async () => {
           const lostChunks = await context.store.count("storage_chunks", "lost", []);

@@ -24,7 +24,7 @@ export interface NodeView {
 /** A node's view, and whose it is. */
 export type SeenBy = NodeView & { readonly node: string };
 
-/** Silent measurements in a row that make a device lost: one alone may be a moment's. */
+/** Silent rounds in a row that make a device lost, and a key manager unreachable: one alone may be a moment's. */
 export const lostAfter = 2;
 
 /**
