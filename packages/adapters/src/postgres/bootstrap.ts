@@ -1,11 +1,23 @@
 import { CodedError } from "@seneschal/kernel";
 import type { StoreErrorCode } from "@seneschal/kernel/ports";
-import { type CompiledCollection, type CompiledSchema, indexKeys, indexRevisions } from "@seneschal/kernel/store";
+import { type CompiledCollection, type CompiledSchema, collectionOf, indexKeys, indexRevisions } from "@seneschal/kernel/store";
 import type pg from "pg";
 import { type Mark, markedError, parseMark } from "../migration/mark.ts";
 import { checkServer } from "./check-server.ts";
 import type { Database } from "./connect.ts";
-import { addLateIndex, enterRows, type LateIndexes, lateIndexes } from "./late-indexes.ts";
+import {
+  columnOf,
+  dropColumn,
+  forgetColumns,
+  type IndexColumn,
+  type IndexLayout,
+  lateStem,
+  readStems,
+  type SharedKey,
+  type Stems,
+  unknownStems,
+} from "./index-columns.ts";
+import { addLateIndex, enterRows, firstSharedKey, type NamedIndex } from "./late-indexes.ts";
 import { keyBytes, readRows, tableOf } from "./rows.ts";
 
 /** What the table `layout` says of a store that may be opened, and of one that a migration has marked: its mark is in the table `indexes`, by the name `move`. */
@@ -14,9 +26,9 @@ export const markedLayout = -1;
 
 /** What a process knows of the tables that it writes to. */
 export interface Tables {
-  /** Of the index columns. */
+  /** Of the whole store: another one stops whoever has it open. */
   readonly epoch: number;
-  readonly late: LateIndexes;
+  readonly layout: IndexLayout;
 }
 
 /** What is told of an index that is built: of a large collection that takes a while, in which the process is not ready. */
@@ -25,24 +37,29 @@ export interface IndexBuild {
   readonly indexes: readonly string[];
 }
 
+/** What a start tells of. */
+export interface BootstrapOptions {
+  readonly onIndexBuild?: (built: IndexBuild) => void;
+  readonly onSharedKey?: (shared: SharedKey) => void;
+}
+
 /**
- * Creates or checks the tables, and brings the index columns in line with the declared indexes, under a lock, for as long as that takes. An index that a
- * collection gets which was there is late: whoever does not know it goes on writing ({@link LateIndexes}). Any other change of the indexes of a collection that
- * was there raises the epoch of the head row, so that a process that still writes the old keys notices and stops. A process that does not know a collection
- * writes nothing to it.
+ * Creates or checks the tables, and makes the columns of the declared indexes that are not there, under a lock, for as long as that takes. Processes of another
+ * schema go on: an index that comes to a collection which was there, or has another definition by now, gets a column of its own ({@link IndexColumn}), and
+ * columns that this schema has no use for stay for a while. A process that does not know a collection writes nothing to it.
  *
  * @throws CodedError `store_moved`, `store_incomplete` at a migration's mark; `store_misconfigured` when the server would not keep what it acknowledges or has another layout;
- *   `invalid_schema` when documents share a key of a unique index.
+ *   `invalid_schema` when documents share a key of an index that is unique from now on: then nothing has changed.
  */
 export async function bootstrap(
   { connectPatient, namespace }: Database,
   schema: CompiledSchema,
-  onIndexBuild: (built: IndexBuild) => void = () => undefined,
+  { onIndexBuild = () => undefined, onSharedKey = () => undefined }: BootstrapOptions,
 ): Promise<Tables> {
   const client = await connectPatient();
   try {
     await checkServer(client);
-    const { epoch, unfilled } = await inTransaction(client, async () => {
+    const tables = await inTransaction(client, async () => {
       await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`seneschal store ${namespace}`]);
       await lockHead(client, namespace);
       const before = await tablesOf(client, namespace);
@@ -52,13 +69,18 @@ export async function bootstrap(
       if (mark !== undefined) throw markedError("store", mark);
       if (layouts[0]?.version !== layoutVersion)
         throw misconfigured(`namespace ${namespace} has layout ${layouts[0]?.version}, this version reads ${layoutVersion}`);
-      const built = await buildIndexes(client, namespace, schema, { before, onIndexBuild });
-      if (built.changed) await client.query(`update ${namespace}.head set epoch = epoch + 1`);
+      const layout = {
+        namespace,
+        schema,
+        onSharedKey,
+        ...(await buildIndexes(client, namespace, schema, { before, onIndexBuild })),
+      };
       const { rows } = await client.query<{ epoch: string }>(`select epoch from ${namespace}.head`);
-      return { epoch: Number(rows[0]?.epoch), unfilled: built.unfilled };
+      return { epoch: Number(rows[0]?.epoch), layout };
     });
-    for (const index of unfilled) await fillIndex(client, namespace, index);
-    return { epoch, late: await lateIndexes(client, namespace, schema) };
+    for (const [coll, columns] of tables.layout.columns)
+      for (const [index, column] of columns) if (column.dated) await fillIndex(client, tables.layout, { coll, index });
+    return tables;
   } finally {
     await client.end().catch(() => {});
   }
@@ -86,6 +108,8 @@ export async function createTables(client: pg.ClientBase, ns: string, colls: Ite
     );
     insert into ${ns}.head values (true, 0, 0, 0, 0) on conflict do nothing;
     create table if not exists ${ns}.indexes (name text primary key, revision text not null);
+    create table if not exists ${ns}.index_columns (name text primary key, unused timestamptz, accepted boolean not null default false);
+    create table if not exists ${ns}.lacking (coll text, stem text, id text collate "C", primary key (coll, stem, id));
     create table if not exists ${ns}.commits (id text collate "C" primary key, seq bigint not null);
     create index if not exists commits_seq on ${ns}.commits (seq);
     create table if not exists ${ns}.changes (seq bigint primary key, coll text not null, id text not null, version bigint);
@@ -103,67 +127,107 @@ async function tablesOf(client: pg.ClientBase, ns: string): Promise<ReadonlySet<
   return new Set(rows.map(({ name }) => `${ns}.${name}`));
 }
 
-/** An index whose columns are there, with its text in the table `indexes` once every row is in it. */
-interface UnfilledIndex {
-  readonly collection: CompiledCollection;
-  readonly name: string;
-  readonly revision: string;
-}
-
-/** Whether it changed what writers who were there `before` must know, and the late indexes that are to be filled. */
+/** Makes the columns that are not there; tells where each index is kept, and what others keep. */
 async function buildIndexes(
   client: pg.ClientBase,
   ns: string,
   schema: CompiledSchema,
   { before, onIndexBuild }: { readonly before: ReadonlySet<string>; readonly onIndexBuild: (built: IndexBuild) => void },
-): Promise<{ readonly changed: boolean; readonly unfilled: readonly UnfilledIndex[] }> {
+): Promise<Pick<IndexLayout, "columns" | "unknown">> {
   const { rows } = await client.query<{ name: string; revision: string }>(`select name, revision from ${ns}.indexes`);
   const complete = new Map(rows.map(({ name, revision }) => [name, revision]));
   const declared = indexRevisions(schema);
   // A store that a migration has written was served by nobody yet.
   const served = complete.has("audit.stream");
-  const unfilled: UnfilledIndex[] = [];
-  let changed = false;
+  const stems = await readStems(client, ns);
+  const columns = new Map<string, ReadonlyMap<string, IndexColumn>>();
+  const unknown = new Map<string, readonly string[]>();
   for (const collection of [...schema.collections.values(), schema.audit]) {
-    const own = `${collection.name}.`;
-    const table = tableOf(ns, collection.name);
+    const { name: coll, indexes } = collection;
+    const table = tableOf(ns, coll);
+    const there = stems.get(table);
     const wasThere = before.has(table);
-    const stale = [...complete.keys()].filter((name) => name.startsWith(own) && complete.get(name) !== declared[name]);
-    for (const name of stale) {
-      const index = name.slice(own.length);
-      await client.query(`alter table ${table} drop column k_${index}, drop column if exists v_${index}`);
-      await client.query(`delete from ${ns}.indexes where name = $1`, [name]);
+    const own = new Map<string, IndexColumn>();
+    const missing: string[] = [];
+    for (const { name } of indexes) {
+      const isWhole = complete.get(`${coll}.${name}`) === declared[`${coll}.${name}`];
+      const isLate = served && wasThere && !isWhole;
+      const stem = isLate ? lateStem(schema, coll, name) : name;
+      own.set(name, { stem, dated: isLate || (isWhole && there?.get(stem) === true) });
+      if (isLate ? there?.has(stem) !== true : !isWhole) missing.push(name);
     }
-    const missing = collection.indexes
-      .map(({ name }) => name)
-      .filter((name) => complete.get(own + name) !== declared[own + name]);
-    if (missing.length > 0 && wasThere) onIndexBuild({ collection: collection.name, indexes: missing });
-    const late = missing.filter((name) => served && wasThere && !complete.has(own + name) && !collection.uniques.includes(name));
-    for (const name of late) await addLateIndex(client, ns, collection, name);
-    unfilled.push(...late.map((name) => ({ collection, name, revision: declared[own + name] ?? "" })));
-    const whole = missing.filter((name) => !late.includes(name));
-    if (whole.length > 0) await addIndexes(client, ns, collection, whole);
-    for (const name of whole) await client.query(`insert into ${ns}.indexes values ($1, $2)`, [own + name, declared[own + name]]);
-    changed ||= wasThere && stale.length + whole.length > 0;
+    if (missing.length > 0 && wasThere) onIndexBuild({ collection: coll, indexes: missing });
+    if (served && wasThere) {
+      for (const name of missing) await addLateIndex(client, ns, collection, lateStem(schema, coll, name));
+      const foreign = unknownStems(stems, table, own.values());
+      await forgetColumns(client, ns, collection, { own: [...own.values()].map(({ stem }) => stem), unknown: foreign });
+    } else {
+      // Nobody serves it yet: whatever is there is left of an attempt.
+      for (const stem of missing.filter((name) => there?.has(name) === true)) await dropColumn(client, ns, coll, stem);
+      if (missing.length > 0) await addIndexes(client, ns, collection, missing);
+      for (const name of missing)
+        await client.query(`insert into ${ns}.indexes values ($1, $2)`, [`${coll}.${name}`, declared[`${coll}.${name}`]]);
+    }
+    columns.set(coll, own);
   }
-  return { changed, unfilled };
+  const now = await readStems(client, ns);
+  for (const [coll, own] of columns) {
+    const table = tableOf(ns, coll);
+    const foreign = unknownStems(now, table, own.values()).filter((stem) => now.get(table)?.get(stem) === false);
+    unknown.set(coll, foreign);
+  }
+  await client.query(
+    `delete from ${ns}.lacking where coll = any($1) and (coll, stem) not in (select * from unnest($2::text[], $3::text[]))`,
+    [...lackable(now, ns, columns.keys())],
+  );
+  return { columns, unknown };
 }
 
-/** Enters every row in a late index, page by page: others write in between. Then it is complete, but for what others write who do not know it. */
-async function fillIndex(client: pg.ClientBase, ns: string, { collection, name, revision }: UnfilledIndex): Promise<void> {
+/** Collections, and what may be said of their columns in `lacking`: by collection and stem. */
+function lackable(stems: Stems, ns: string, colls: Iterable<string>): readonly (readonly string[])[] {
+  const all = [...colls];
+  const pairs = all.flatMap((coll) => [...(stems.get(tableOf(ns, coll))?.keys() ?? [])].map((stem) => [coll, stem] as const));
+  return [all, pairs.map(([coll]) => coll), pairs.map(([, stem]) => stem)];
+}
+
+/**
+ * Enters every row in a dated index, page by page: others write in between. Then it has all but what others write who do not know it. One that is to be unique is
+ * judged once, with all in it.
+ *
+ * @throws CodedError `invalid_schema` when documents share a key: its columns are gone then.
+ */
+async function fillIndex(client: pg.ClientBase, layout: IndexLayout, named: NamedIndex): Promise<void> {
+  const { namespace: ns, schema } = layout;
+  const { coll, index } = named;
+  const { stem } = columnOf(layout, coll, index);
+  const unique = collectionOf(schema, coll).uniques.includes(index);
+  const name = `${coll}.${stem}`;
+  const { rowCount: accepted } = await client.query(`select 1 from ${ns}.index_columns where name = $1 and accepted`, [name]);
+  // Shared keys that a start finds are refused, below, or were told of when they came.
+  const quiet = unique && accepted === 0 ? { ...layout, onSharedKey: () => undefined } : layout;
+  let shared: readonly string[] | undefined;
   for (let after: string | undefined = ""; after !== undefined; ) {
     const from: string = after;
     after = await inTransaction(client, async () => {
       await lockHead(client, ns);
-      const last = await enterRows(client, ns, collection, name, from);
-      if (last === undefined)
-        await client.query(`insert into ${ns}.indexes values ($1, $2) on conflict (name) do nothing`, [
-          `${collection.name}.${name}`,
-          revision,
-        ]);
-      return last;
+      const last = await enterRows(client, quiet, named, from);
+      if (last !== undefined || !unique || accepted !== 0) return last;
+      shared = await firstSharedKey(client, layout, named);
+      if (shared !== undefined) await dropColumn(client, ns, coll, stem);
+      else
+        await client.query(
+          `insert into ${ns}.index_columns (name, accepted) values ($1, true) on conflict (name) do update set accepted = true`,
+          [name],
+        );
+      return undefined;
     });
   }
+  if (shared !== undefined) throw cannotBeUnique(coll, index, shared);
+}
+
+function cannotBeUnique(coll: string, index: string, ids: readonly (string | undefined)[]): CodedError<StoreErrorCode> {
+  const why = "two documents share a key";
+  return new CodedError("invalid_schema", `the index ${coll}.${index} cannot be unique: ${why}`, { coll, index, ids });
 }
 
 /** Runs work in a transaction. */
@@ -201,12 +265,7 @@ async function addIndexes(
       for (const [name, held] of holders) {
         const key = keys[at]?.[name];
         if (key === undefined) continue;
-        if (held.has(key))
-          throw new CodedError<StoreErrorCode>(
-            "invalid_schema",
-            `the index ${collection.name}.${name} cannot be unique: two documents share a key`,
-            { coll: collection.name, index: name, ids: [held.get(key), row.id] },
-          );
+        if (held.has(key)) throw cannotBeUnique(collection.name, name, [held.get(key), row.id]);
         held.set(key, row.id);
       }
     const columns = names.map((name) => page.map((row, at) => keyBytes(keys[at]?.[name], row.keyId)));

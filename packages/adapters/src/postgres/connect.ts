@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { CodedError } from "@seneschal/kernel";
 import type pg from "pg";
@@ -30,8 +31,8 @@ export interface Database {
   connectPatient(): Promise<pg.Client>;
   /** Repeats work that is safe to repeat until it succeeds, fails for good, or the time is up. `left` tells how many milliseconds it may still take. */
   persist<T>(work: (left: () => number) => Promise<T>): Promise<T>;
-  /** The rows of one statement that is safe to repeat, within the time of one call. */
-  read<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /** The rows of one statement that is safe to repeat, within the time of one call. With a name the server parses its text once per session ({@link statementName}). */
+  read<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[], name?: string): Promise<Row[]>;
   /**
    * What `answer` gives, unless that takes longer, as long as a call may take where nothing is said. What was not heard of for half of a call's
    * time is dropped then, and `client`, on which it was asked.
@@ -71,6 +72,9 @@ export function isSerialisationFailure(error: unknown): boolean {
 
 /** How processes that have a namespace open call themselves to the server. */
 export const serviceName = (namespace: string): string => `seneschal ${namespace}`;
+
+/** What a session knows a statement by that it is sent more than once. */
+export const statementName = (text: string): string => createHash("md5").update(text).digest("hex");
 
 /** Opens a pool. Nothing is sent before the first call. Throws CodedError `store_misconfigured` for a bad namespace. */
 export function connectPostgres(options: PostgresOptions, applicationName?: string): Database {
@@ -169,7 +173,7 @@ export function connectPostgres(options: PostgresOptions, applicationName?: stri
     },
     persist,
     within,
-    read: <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]) =>
-      persist(async (left) => (await within(pool.query<Row>(text, [...values]), left())).rows),
+    read: <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[], name?: string) =>
+      persist(async (left) => (await within(pool.query<Row>({ text, values: [...values], ...(name && { name }) }), left())).rows),
   };
 }

@@ -23,11 +23,15 @@ import type pg from "pg";
 import { CommitQueue } from "../commit-queue.ts";
 import { InFlight } from "../in-flight.ts";
 import { bootstrap, type IndexBuild, type Tables } from "./bootstrap.ts";
-import { connectPostgres, isAnswer, type PostgresOptions } from "./connect.ts";
-import { enterAllRows, lacksRows } from "./late-indexes.ts";
+import { connectPostgres, isAnswer, type PostgresOptions, statementName } from "./connect.ts";
+import { columnOf, type SharedKey } from "./index-columns.ts";
+import { enterAllRows, lacksRows, type NamedIndex } from "./late-indexes.ts";
 import { tableOf } from "./rows.ts";
 import { WakeUp } from "./wake-up.ts";
 import { checkEpoch, lockHead, writeBatch } from "./write-batch.ts";
+
+/** PostgreSQL, appendix A: class 42. */
+const UNDEFINED_COLUMN = "42703";
 
 /** So many rows are forgotten by one statement. */
 const FORGOTTEN_AT_ONCE = 1000;
@@ -36,6 +40,8 @@ const FORGOTTEN_AT_ONCE = 1000;
 export interface PostgresStoreOptions extends PostgresOptions, StoreSchema {
   /** Hears of each index that is built of a collection which was there, before that begins. */
   readonly onIndexBuild?: (built: IndexBuild) => void;
+  /** Hears of documents that share a key of a unique index, which processes of a release before have written that do not know it. */
+  readonly onSharedKey?: (shared: SharedKey) => void;
 }
 
 /**
@@ -60,6 +66,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     auditIndexes: "object?",
     auditTime: "string?",
     onIndexBuild: "function?",
+    onSharedKey: "function?",
   });
   const schema = compileSchema(options);
   const database = connectPostgres(options);
@@ -67,12 +74,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const channel = `${namespace}_store`;
   let tables: Tables;
   try {
-    tables = await database.persist(() => bootstrap(database, schema, options.onIndexBuild));
+    tables = await database.persist(() => bootstrap(database, schema, options));
   } catch (error) {
     await pool.end();
     throw translated(error);
   }
-  const { epoch, late } = tables;
+  const { epoch, layout } = tables;
   const inFlight = new InFlight("store");
   let writer: pg.Client | undefined;
 
@@ -93,7 +100,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
           const committing = (): void => {
             sent = true;
           };
-          const answer = writeBatch(client, { namespace, schema, epoch, late, channel }, batch, committing);
+          const answer = writeBatch(client, { layout, epoch, channel }, batch, committing);
           return await database.within(answer, left(), client);
         } catch (error) {
           dropWriter();
@@ -108,36 +115,34 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
 
   /** Reads are safe to repeat. */
-  const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> => {
+  const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[], name?: string): Promise<Row[]> => {
     try {
-      return await database.read<Row>(text, values);
+      return await database.read<Row>(text, values, name);
     } catch (error) {
       throw translated(error);
     }
   };
   /**
-   * The rows of a statement over an index. A late one may lack rows: whether it does is asked in the same statement, so that nothing comes in between. Those are
-   * entered then, a page at a time, and the statement is answered while nobody writes.
+   * The rows of a statement over an index, whose `columns` end with its key or a count. The index may lack rows that processes of another schema have written:
+   * whether it does is asked in the same statement, so that nothing comes in between. Those are entered then, a page at a time, and the statement is
+   * answered while nobody writes.
    */
   const queryIndex = async <Row extends pg.QueryResultRow>(
-    coll: string,
-    index: string,
+    named: NamedIndex,
+    { columns, order = "" }: { readonly columns: readonly string[]; readonly order?: string },
     text: string,
     values: unknown[],
   ): Promise<Row[]> => {
-    if (late.get(coll)?.has(index) !== true) return query<Row>(text, values);
-    const rows = await query<Row & { readonly lacking: boolean; readonly at: string | null }>(
-      `select l.lacking, r.* from (select ${lacksRows(namespace, coll, index)} as lacking) l
-       left join (select row_number() over () as at, q.* from (${text}) q) r on true order by r.at`,
-      values,
-    );
-    if (rows[0]?.lacking === false) return rows.filter(({ at }) => at !== null);
+    const whole = `(${text}) union all (select ${columns.map(() => "null").join(", ")} where ${lacksRows(layout, named)}) ${order}`;
+    const rows = await query<Row>(whole, values, statementName(whole));
+    const key = columns.at(-1) ?? "";
+    if (rows.every((row) => row[key] !== null)) return rows;
     try {
       return await database.persist(async () => {
         const client = await pool.connect();
         try {
-          await lockHead(client, { namespace, epoch });
-          await enterAllRows(client, namespace, schema, [{ coll, index }]);
+          await lockHead(client, namespace, epoch);
+          await enterAllRows(client, layout, [named]);
           const { rows: whole } = await client.query<Row>(text, values);
           await client.query("commit");
           client.release();
@@ -152,15 +157,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       throw translated(error);
     }
   };
-  const columns = (coll: string): string =>
-    coll === auditCollection ? "seq::text as id, seq as version, stream, stream_seq, event" : "id, version, doc";
+  const columns = (coll: string): readonly string[] =>
+    coll === auditCollection ? ["seq::text as id", "seq as version", "stream", "stream_seq", "event"] : ["id", "version", "doc"];
   const readMany = async (coll: string, ids: readonly string[]): Promise<(Stored | undefined)[]> => {
     checkArgument("ids", ids, "array");
     const collection = collectionOf(schema, coll);
     const audit = coll === auditCollection;
     const known = audit ? ids.filter((id) => /^[1-9][0-9]{0,15}$/.test(id)) : ids.filter((id) => !id.includes("\0"));
     const rows = await query<StoredRow>(
-      `select ${columns(coll)} from ${tableOf(namespace, coll)} where ${audit ? "seq = any($1::bigint[])" : "id = any($1::text[])"}`,
+      `select ${columns(coll).join(", ")} from ${tableOf(namespace, coll)} where ${audit ? "seq = any($1::bigint[])" : "id = any($1::text[])"}`,
       [known],
     );
     const found = new Map(rows.map((row) => [row.id, row]));
@@ -169,11 +174,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       return row === undefined ? undefined : storedOf(collection, row);
     });
   };
-  const where = (index: string, { gte, lt }: KeyRange, values: unknown[]): string => {
+  const keyOf = (coll: string, index: string): string => `k_${columnOf(layout, coll, index).stem}`;
+  const where = (key: string, { gte, lt }: KeyRange, values: unknown[]): string => {
     values.push(Buffer.from(gte, "latin1"));
-    if (lt === undefined) return `k_${index} >= $${values.length}`;
+    if (lt === undefined) return `${key} >= $${values.length}`;
     values.push(Buffer.from(lt, "latin1"));
-    return `k_${index} >= $${values.length - 1} and k_${index} < $${values.length}`;
+    return `${key} >= $${values.length - 1} and ${key} < $${values.length}`;
   };
   const changeHead = async (): Promise<number> => {
     const rows = await query<{ commit: string; change: string }>(`select commit, change from ${namespace}.head`, []);
@@ -227,11 +233,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         const { range, limit, offset, reverse, cursorAt } = listRequest(schema, coll, index, prefix, listOptions);
         const collection = collectionOf(schema, coll);
         const values: unknown[] = [];
+        const key = keyOf(coll, index);
+        const found = [...columns(coll), `${key} as k`];
+        const order = reverse ? "desc" : "asc";
         const rows = await queryIndex<StoredRow & { readonly k: Buffer }>(
-          coll,
-          index,
-          `select ${columns(coll)}, k_${index} as k from ${tableOf(namespace, coll)} where ${where(index, range, values)}
-           order by k_${index} ${reverse ? "desc" : "asc"} limit ${limit + 1} offset ${offset}`,
+          { coll, index },
+          { columns: [...columns(coll), "k"], order: `order by k ${order}` },
+          `select ${found.join(", ")} from ${tableOf(namespace, coll)} where ${where(key, range, values)}
+           order by ${key} ${order} limit $${values.push(limit + 1)}::int offset $${values.push(offset)}::int`,
           values,
         );
         const items = rows.slice(0, limit).map((row) => storedOf(collection, row));
@@ -241,9 +250,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     count: (coll, index, prefix, range) =>
       inFlight.run(async () => {
         const values: unknown[] = [];
-        const condition = where(index, keyRange(schema, coll, index, prefix, range), values);
-        const counting = `select count(*) from ${tableOf(namespace, coll)} where ${condition}`;
-        const rows = await queryIndex<{ count: string }>(coll, index, counting, values);
+        const condition = where(keyOf(coll, index), keyRange(schema, coll, index, prefix, range), values);
+        const counting = `select count(*) as count from ${tableOf(namespace, coll)} where ${condition}`;
+        const rows = await queryIndex<{ count: string }>({ coll, index }, { columns: ["count"] }, counting, values);
         return Number(rows[0]?.count);
       }),
     commit: (commit) => inFlight.run(() => queue.add(prepareCommit(schema, commit))),
@@ -320,10 +329,13 @@ function storedOf(collection: CompiledCollection, { id, version, doc, stream, st
 /** Errors of the driver carry the text of statements and may carry values: callers get a code, the cause stays for logs. */
 function translated(error: unknown): unknown {
   if (error instanceof CodedError) return error;
-  return new CodedError<StoreErrorCode>(
-    "store_unavailable",
-    "the database did not answer",
-    { sqlState: (error as { code?: string }).code },
-    error,
-  );
+  const sqlState = (error as { code?: string }).code;
+  if (sqlState === UNDEFINED_COLUMN)
+    return new CodedError<StoreErrorCode>(
+      "store_failed",
+      "the store has been served for long by processes with other indexes, which have dropped one of these; open it again with their schema",
+      { sqlState },
+      error,
+    );
+  return new CodedError<StoreErrorCode>("store_unavailable", "the database did not answer", { sqlState }, error);
 }

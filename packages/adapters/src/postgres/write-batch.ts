@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { CodedError } from "@seneschal/kernel";
 import type { CommitResult, StoreErrorCode } from "@seneschal/kernel/ports";
 import {
@@ -6,11 +5,12 @@ import {
   auditCollection,
   auditKeyId,
   type CommitPlan,
-  type CompiledSchema,
   collectionOf,
   commitIdWindow,
   encodeIndexKey,
   type IndexedVersion,
+  type IndexKeys,
+  type PlanReads,
   type PreparedCommit,
   type PreparedRange,
   planCommits,
@@ -21,16 +21,16 @@ import {
   utf8,
 } from "@seneschal/kernel/store";
 import type pg from "pg";
-import { enterAllRows, type LateIndexes, lacksRows } from "./late-indexes.ts";
+import { statementName } from "./connect.ts";
+import { columnOf, type IndexLayout } from "./index-columns.ts";
+import { enterAllRows, lacksRows, type NamedIndex } from "./late-indexes.ts";
 import { keyBytes, tableOf } from "./rows.ts";
 
 /** What a writer writes to. */
 export interface WriteTarget {
-  readonly namespace: string;
-  readonly schema: CompiledSchema;
-  /** The epoch of the index columns that this process knows. */
+  readonly layout: IndexLayout;
+  /** Of the store, as this process has opened it. */
   readonly epoch: number;
-  readonly late: LateIndexes;
   readonly channel: string;
 }
 
@@ -41,7 +41,7 @@ export interface WriteTarget {
  * rollback. `committing` is called before COMMIT is sent: from then on a lost connection leaves the outcome open.
  * After an error the connection must be dropped, which ends the transaction.
  *
- * @throws CodedError `store_failed` when another process changed the indexes; errors of `pg` otherwise.
+ * @throws CodedError `store_failed` when the store was marked for a migration, or a process of another release has changed its indexes; errors of `pg` otherwise.
  */
 export async function writeBatch(
   client: pg.Client,
@@ -50,13 +50,15 @@ export async function writeBatch(
   committing: () => void,
 ): Promise<readonly CommitResult[]> {
   // Both are sent at once; the second one's snapshot is taken when the first has the lock.
-  const [head, first] = await Promise.all([lockHead(client, target), readView(client, target, commits)]);
-  if (first.lacking.length > 0) await enterAllRows(client, target.namespace, target.schema, first.lacking);
-  const { auditTime, ...view } = first.lacking.length > 0 ? await readView(client, target, commits) : first;
+  const { layout, epoch } = target;
+  const [head, first] = await Promise.all([lockHead(client, layout.namespace, epoch), readView(client, layout, commits)]);
+  if (first.lacking.length > 0) await enterAllRows(client, layout, first.lacking);
+  const { auditTime, ...view } = first.lacking.length > 0 ? await readView(client, layout, commits) : first;
   const timed = auditTime === undefined ? head : { ...head, auditTime };
-  const plan = planCommits(target.schema, { ...view, head: timed }, commits);
+  const plan = planCommits(layout.schema, { ...view, head: timed }, commits);
   if (plan.applied.length === 0) {
-    await client.query("rollback");
+    // What was entered stays.
+    await client.query(first.lacking.length > 0 ? "commit" : "rollback");
     return plan.results;
   }
   committing();
@@ -65,10 +67,7 @@ export async function writeBatch(
 }
 
 /** Begins a transaction in which nobody else writes. */
-export async function lockHead(
-  client: pg.ClientBase,
-  { namespace, epoch }: Pick<WriteTarget, "namespace" | "epoch">,
-): Promise<StoreHead> {
+export async function lockHead(client: pg.ClientBase, namespace: string, epoch: number): Promise<StoreHead> {
   const [, locked] = (await client.query(
     `begin; select epoch, commit, change, audit from ${namespace}.head for update`,
   )) as unknown as readonly pg.QueryResult<Record<"epoch" | "commit" | "change" | "audit", string>>[];
@@ -99,20 +98,13 @@ class Parameters {
 
 type Row = readonly (string | number | null)[];
 
-/** What a batch is judged on, as far as the late indexes that it asks do not lack rows. */
-type View = Omit<StoreView, "head"> & Pick<StoreHead, "auditTime"> & { readonly lacking: readonly AskedIndex[] };
-
-interface AskedIndex {
-  readonly coll: string;
-  readonly index: string;
-}
+/** What a batch is judged on, as far as the indexes that it asks do not lack rows. */
+type View = Omit<StoreView, "head"> & Pick<StoreHead, "auditTime"> & { readonly lacking: readonly NamedIndex[] };
 
 /** Everything the batch is judged on, in one round trip: one column of JSON rows per question. */
-async function readView(
-  client: pg.Client,
-  { namespace, schema, late }: WriteTarget,
-  commits: readonly PreparedCommit[],
-): Promise<View> {
+async function readView(client: pg.Client, layout: IndexLayout, commits: readonly PreparedCommit[]): Promise<View> {
+  const { namespace, schema } = layout;
+  const column = (coll: string, index: string): string => `k_${columnOf(layout, coll, index).stem}`;
   const reads = readsOf(schema, commits);
   const parameters = new Parameters();
   const questions: { readonly sql: string; readonly take: (row: Row) => void }[] = [];
@@ -132,7 +124,7 @@ async function readView(
       "text[]",
     );
     questions.push({
-      sql: `select json_agg(json_build_array(id, version${uniques.map((index) => `, encode(k_${index}, 'hex')`).join("")}))
+      sql: `select json_agg(json_build_array(id, version${uniques.map((index) => `, encode(${column(coll, index)}, 'hex')`).join("")}))
         from ${tableOf(namespace, coll)} where id = any(${ids})`,
       take: ([id, version, ...columns]) => {
         const keys = uniques.flatMap((index, at) => {
@@ -148,7 +140,8 @@ async function readView(
   }
 
   /** For each pair of bounds the last row between them. */
-  const lastBetween = (bounds: readonly (readonly [string, string])[], table: string, index: string, column: string): string => {
+  const lastBetween = (bounds: readonly (readonly [string, string])[], { coll, index }: NamedIndex, wanted: string): string => {
+    const key = column(coll, index);
     const [low, high] = [0, 1].map((side) =>
       parameters.add(
         bounds.map((pair) => Buffer.from(pair[side] as string, "latin1")),
@@ -157,8 +150,8 @@ async function readView(
     );
     return `select json_agg(json_build_array(w.at, r.found))
       from unnest(${low}, ${high}) with ordinality as w(low, high, at)
-      join lateral (select ${column} as found from ${table} where k_${index} >= w.low and k_${index} < w.high
-        order by k_${index} desc limit 1) r on true`;
+      join lateral (select ${wanted} as found from ${tableOf(namespace, coll)} where ${key} >= w.low and ${key} < w.high
+        order by ${key} desc limit 1) r on true`;
   };
 
   const owners = new Map<string, string>();
@@ -166,27 +159,25 @@ async function readView(
     const [coll = "", index = ""] = slot.split("/");
     const bounds = wanted.map(({ key }) => [`${key}\0`, `${key}\x01`] as const);
     questions.push({
-      sql: lastBetween(bounds, tableOf(namespace, coll), index, "id"),
+      sql: lastBetween(bounds, { coll, index }, "id"),
       take: ([at, id]) => owners.set(`${slot}/${wanted[Number(at) - 1]?.key}`, String(id)),
     });
   }
 
-  const lacking: AskedIndex[] = [];
-  for (const [slot] of groupBy(reads.ranges, ({ coll, index }) => `${coll}/${index}`)) {
-    const [coll = "", index = ""] = slot.split("/");
-    if (late.get(coll)?.has(index))
-      questions.push({
-        sql: `select json_build_array(json_build_array(1)) where ${lacksRows(namespace, coll, index)}`,
-        take: () => lacking.push({ coll, index }),
-      });
-  }
+  const lacking: NamedIndex[] = [];
+  for (const named of askedIndexes(layout, reads))
+    questions.push({
+      sql: `select json_build_array(json_build_array(1)) where ${lacksRows(layout, named)}`,
+      take: () => lacking.push(named),
+    });
   const answers = new Map<PreparedRange, { id: string; version: number }[] | number>();
   for (const range of reads.ranges) {
     const { coll, index, limit, offset, reverse } = range;
+    const key = column(coll, index);
     const { gte, lt } = range.range;
     const bound = (text: string): string => parameters.add(Buffer.from(text, "latin1"), "bytea");
-    const entries = `from ${tableOf(namespace, coll)} where k_${index} >= ${bound(gte)}${
-      lt === undefined ? "" : ` and k_${index} < ${bound(lt)}`
+    const entries = `from ${tableOf(namespace, coll)} where ${key} >= ${bound(gte)}${
+      lt === undefined ? "" : ` and ${key} < ${bound(lt)}`
     }`;
     if (limit === undefined) {
       questions.push({
@@ -197,11 +188,11 @@ async function readView(
     }
     const items: { id: string; version: number }[] = [];
     answers.set(range, items);
-    const order = `order by k_${index} ${reverse ? "desc" : "asc"}`;
+    const order = `order by ${key} ${reverse ? "desc" : "asc"}`;
     const [most, skip] = [parameters.add(limit, "int"), parameters.add(offset, "int")];
     questions.push({
       sql: `select json_agg(json_build_array(id, version) ${order})
-        from (select id, version, k_${index} ${entries} ${order} limit ${most} offset ${skip}) e`,
+        from (select id, version, ${key} ${entries} ${order} limit ${most} offset ${skip}) e`,
       take: ([id, version]) => items.push({ id: String(id), version: Number(version) }),
     });
   }
@@ -211,7 +202,7 @@ async function readView(
     const keys = reads.streams.map((stream) => encodeIndexKey([stream]));
     const bounds = keys.map((key) => [key, successor(key) as string] as const);
     questions.push({
-      sql: lastBetween(bounds, tableOf(namespace, auditCollection), "stream", "stream_seq"),
+      sql: lastBetween(bounds, { coll: auditCollection, index: "stream" }, "stream_seq"),
       take: ([at, seq]) => streams.set(reads.streams[Number(at) - 1] as string, Number(seq)),
     });
   }
@@ -245,8 +236,19 @@ async function readView(
   };
 }
 
+/** The indexes that a batch is judged by, but for the stream of the audit log, which every process knows. */
+function askedIndexes({ schema }: IndexLayout, { ranges, owners, documents }: PlanReads): Iterable<NamedIndex> {
+  const asked = new Map<string, NamedIndex>();
+  const ask = ({ coll, index }: NamedIndex): void => void asked.set(`${coll}/${index}`, { coll, index });
+  for (const range of ranges) ask(range);
+  for (const owner of owners) ask(owner);
+  for (const { coll } of documents) for (const index of collectionOf(schema, coll).uniques) ask({ coll, index });
+  return asked.values();
+}
+
 /** Writes the plan, moves the head and wakes the listeners, in one statement. */
-async function writePlan(client: pg.Client, { namespace, schema, late, channel }: WriteTarget, plan: CommitPlan): Promise<void> {
+async function writePlan(client: pg.Client, { layout, channel }: WriteTarget, plan: CommitPlan): Promise<void> {
+  const { namespace, schema, unknown } = layout;
   const parameters = new Parameters();
   const parts: string[] = [];
   const insert = (
@@ -261,39 +263,63 @@ async function writePlan(client: pg.Client, { namespace, schema, late, channel }
       from unnest(${arrays.join(", ")}) as n(${names.join(", ")}) ${rest}`);
   };
 
+  /** Says that rows are not in the indexes that another schema has. */
+  const lack = (coll: string, ids: readonly string[]): void => {
+    const stems = unknown.get(coll) ?? [];
+    if (stems.length === 0) return;
+    parts.push(`insert into ${namespace}.lacking select '${coll}', s.stem, n.id
+      from unnest(${parameters.add(stems, "text[]")}) as s(stem), unnest(${parameters.add(ids, "text[]")}) as n(id) on conflict do nothing`);
+  };
+  /** The columns of a collection's indexes, for rows with their keys and versions. */
+  const indexColumns = (
+    coll: string,
+    rows: readonly { readonly id: string; readonly version: number; readonly keys: IndexKeys }[],
+  ): (readonly [name: string, type: string, values: readonly unknown[]])[] =>
+    collectionOf(schema, coll).indexes.flatMap(({ name }) => {
+      const { stem, dated } = columnOf(layout, coll, name);
+      const keys = [`k_${stem}`, "bytea", rows.map((row) => keyBytes(row.keys[name], row.id))] as const;
+      return dated ? [keys, [`v_${stem}`, "bigint", rows.map(({ version }) => version)] as const] : [keys];
+    });
+
   for (const [coll, written] of groupBy(plan.documents, ({ coll }) => coll)) {
     const table = tableOf(namespace, coll);
-    const { indexes } = collectionOf(schema, coll);
     const deleted = written.filter(({ after }) => after === undefined).map(({ id }) => id);
     if (deleted.length > 0) parts.push(`delete from ${table} where id = any(${parameters.add(deleted, "text[]")})`);
     const kept = written.flatMap(({ id, after }) => (after === undefined ? [] : [{ id, ...after }]));
     if (kept.length === 0) continue;
-    const dated = [...(late.get(coll) ?? [])];
-    const keyed = [...indexes.map(({ name }) => `k_${name}`), ...dated.map((name) => `v_${name}`)];
-    const updates = ["version", "doc", ...keyed].map((name) => `${name} = excluded.${name}`);
+    const keyed = indexColumns(coll, kept);
+    const updates = ["version", "doc", ...keyed.map(([name]) => name)].map((name) => `${name} = excluded.${name}`);
     insert(
       table,
       [
         ["id", "text", kept.map(({ id }) => id)],
         ["version", "bigint", kept.map(({ version }) => version)],
         ["doc", "jsonb", kept.map(({ text }) => text)],
-        ...indexes.map(({ name }) => [`k_${name}`, "bytea", kept.map(({ id, keys }) => keyBytes(keys[name], id))] as const),
-        ...dated.map((name) => [`v_${name}`, "bigint", kept.map(({ version }) => version)] as const),
+        ...keyed,
       ],
       `on conflict (id) do update set ${updates.join(", ")}`,
     );
+    lack(
+      coll,
+      kept.map(({ id }) => id),
+    );
   }
-  if (plan.audit.length > 0)
+  if (plan.audit.length > 0) {
     insert(tableOf(namespace, auditCollection), [
       ["seq", "bigint", plan.audit.map(({ seq }) => seq)],
       ["stream", "text", plan.audit.map(({ stream }) => stream)],
       ["stream_seq", "bigint", plan.audit.map(({ streamSeq }) => streamSeq)],
       ["event", "jsonb", plan.audit.map(({ text }) => text)],
-      ...schema.audit.indexes.map(
-        ({ name }) => [`k_${name}`, "bytea", plan.audit.map(({ seq, keys }) => keyBytes(keys[name], auditKeyId(seq)))] as const,
+      ...indexColumns(
+        auditCollection,
+        plan.audit.map(({ seq, keys }) => ({ id: auditKeyId(seq), version: seq, keys })),
       ),
-      ...[...(late.get(auditCollection) ?? [])].map((name) => [`v_${name}`, "bigint", plan.audit.map(({ seq }) => seq)] as const),
     ]);
+    lack(
+      auditCollection,
+      plan.audit.map(({ seq }) => String(seq)),
+    );
+  }
   if (plan.changes.length > 0)
     insert(`${namespace}.changes`, [
       ["seq", "bigint", plan.changes.map(({ seq }) => seq)],
@@ -318,7 +344,7 @@ async function writePlan(client: pg.Client, { namespace, schema, late, channel }
 
 /** The same text is parsed once per session. */
 function prepared(client: pg.Client, text: string, values: unknown[]): Promise<pg.QueryResult<Record<string, unknown>>> {
-  return client.query<Record<string, unknown>>({ name: createHash("md5").update(text).digest("hex"), text, values });
+  return client.query<Record<string, unknown>>({ name: statementName(text), text, values });
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {

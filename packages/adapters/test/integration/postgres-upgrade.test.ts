@@ -9,6 +9,8 @@ import { type PostgresServer, postgresBinaries, startPostgres } from "../../../.
 
 const by = (member: string) => ({ key: (doc: JsonObject) => (doc[member] === undefined ? undefined : [String(doc[member])]) });
 
+type Indexes = StoreSchema["collections"][string]["indexes"];
+
 /** A release, and the next: its collection, and its audit log, have one index more. */
 const older = { collections: { things: { indexes: { by_kind: by("kind") } } } } satisfies StoreSchema;
 const newer = {
@@ -154,8 +156,11 @@ else
       const first = await open("half", older);
       await first.commit({ commitId: "1", puts: [thing(1, "ada"), thing(2, "bob")] });
       await (await open("half", newer)).close();
-      await admin.query("delete from half.indexes where name = 'things.by_owner'");
-      await admin.query("update half.d_things set k_by_owner = null, v_by_owner = null");
+      const { rows } = await admin.query<{ name: string }>(
+        "select column_name as name from information_schema.columns where table_schema = 'half' and column_name ~ '^k_by_owner'",
+      );
+      const stem = rows[0]?.name.slice(2);
+      await admin.query(`update half.d_things set k_${stem} = null, v_${stem} = null`);
       await first.commit({ commitId: "2", puts: [thing(3, "ada")] });
       const again = await open("half", newer);
       expect(await idsOf(again, "ada")).toEqual(["1", "3"]);
@@ -163,19 +168,154 @@ else
       await again.close();
     });
 
-    test("an index is unique, changed or gone: the older writes no more", async () => {
-      const indexes: StoreSchema["collections"][string]["indexes"][] = [
-        { by_kind: by("kind"), by_owner: { ...by("owner"), unique: true } },
-        { by_kind: { ...by("kind"), revision: 2 } },
-        {},
-      ];
-      for (const [at, its] of indexes.entries()) {
-        const first = await open(`other_${at}`, older);
-        const later = await open(`other_${at}`, { collections: { things: { indexes: its } } });
-        await expect(first.commit({ commitId: "1", puts: [thing(1, "ada")] })).rejects.toMatchObject({ code: "store_failed" });
-        await first.close();
-        await later.close();
+    /** What a release may do with indexes: those of the release before, and its own. */
+    const changes: Readonly<Record<string, readonly [Indexes, Indexes]>> = {
+      "is new": [{ by_kind: by("kind") }, { by_kind: by("kind"), by_owner: by("owner") }],
+      "is gone": [{ by_kind: by("kind"), by_owner: by("owner") }, { by_kind: by("kind") }],
+      "has another meaning": [{ by_kind: by("kind") }, { by_kind: { ...by("owner"), revision: 2 } }],
+      "is new and unique": [{ by_kind: by("kind") }, { by_kind: by("kind"), by_owner: { ...by("owner"), unique: true } }],
+      "has become unique": [{ by_owner: by("owner") }, { by_owner: { ...by("owner"), unique: true } }],
+      "is no longer unique": [{ by_owner: { ...by("owner"), unique: true } }, { by_owner: by("owner") }],
+      "was unique, and is gone": [{ by_owner: { ...by("owner"), unique: true } }, {}],
+      "was unique, and has another meaning": [
+        { by_owner: { ...by("owner"), unique: true } },
+        { by_owner: { ...by("kind"), unique: true, revision: 2 } },
+      ],
+    };
+
+    test.each(Object.keys(changes))(
+      "an index %s: both releases write, are answered by all that was written, and may be started again, in whatever order",
+      async (what) => {
+        const [before, after] = changes[what] as readonly [Indexes, Indexes];
+        const release = (indexes: Indexes): StoreSchema => ({ collections: { things: { indexes } } });
+        let places = 0;
+        const acts = fc.record({
+          by: fc.constantFrom(0, 1),
+          id: fc.integer({ min: 1, max: 5 }),
+          kind: fc.constantFrom("a", "b", undefined),
+          owner: fc.constantFrom("a", "b", undefined, "gone"),
+          look: fc.constantFrom("both", "older", "newer", "none"),
+          again: fc.constantFrom(true, false, false),
+        });
+        await fc.assert(
+          fc.asyncProperty(fc.array(acts, { minLength: 4, maxLength: 16 }), async (history) => {
+            places += 1;
+            const namespace = `${what.replaceAll(/[^a-z]/g, "_")}_${places}`;
+            const sets = [before, after];
+            const model = new Map<string, JsonObject>();
+            const holders = (its: Indexes[string], key: string): string[] =>
+              [...model].flatMap(([id, doc]) => (its.key(doc)?.[0] === key ? [id] : [])).sort();
+            const look = async (at: number): Promise<void> => {
+              for (const [name, its] of Object.entries(sets[at] as Indexes))
+                for (const key of ["a", "b"]) {
+                  const { items } = await (stores[at] as DocumentStore).list("things", name, [key], { limit: 10 });
+                  expect(items.map(({ id }) => id).sort(), `${at} ${name}`).toEqual(holders(its, key));
+                  expect(await stores[at]?.count("things", name, [key])).toBe(holders(its, key).length);
+                }
+            };
+            const stores = [await open(namespace, release(before))];
+            for (const [at, act] of history.entries()) {
+              // Of a unique index that comes, the first start refuses what is there.
+              if (at === 0) stores.push(await open(namespace, release(after)));
+              if (act.again) {
+                await stores[act.by]?.close();
+                stores[act.by] = await open(namespace, release(sets[act.by] as Indexes));
+              }
+              const id = String(act.id);
+              const doc = { ...(act.kind && { kind: act.kind }), ...(act.owner && { owner: act.owner }) };
+              const gone = act.owner === "gone";
+              const held = Object.values(sets[act.by] as Indexes).some((its) => {
+                const key = its.key(doc)?.[0];
+                if (gone || its.unique !== true || key === undefined) return false;
+                const who = holders(its, String(key));
+                return who.length > 0 && !who.includes(id);
+              });
+              const write = gone ? { dels: [{ coll: "things", id }] } : { puts: [{ coll: "things", id, doc }] };
+              const { ok } = await (stores[act.by] as DocumentStore).commit({ commitId: `c${at}`, ...write });
+              expect(ok).toBe(!held);
+              if (ok && gone) model.delete(id);
+              else if (ok) model.set(id, doc);
+              for (const [of, name] of ["older", "newer"].entries()) if ([name, "both"].includes(act.look)) await look(of);
+            }
+            await look(0);
+            await look(1);
+            for (const store of stores) await store.checkWrites?.();
+            await Promise.all(stores.map((store) => store.close()));
+          }),
+          { numRuns: 4 },
+        );
+      },
+    );
+
+    const unique = { collections: { things: { indexes: { by_kind: by("kind"), by_owner: { ...by("owner"), unique: true } } } } };
+
+    test("an index that is to be unique and is not: the newer does not start, the older goes on, and once it is the newer starts", async () => {
+      const first = await open("not_unique", older);
+      await first.commit({ commitId: "1", puts: [thing(1, "ada"), thing(2, "ada"), thing(3, "bob")] });
+      for (let start = 0; start < 2; start += 1) {
+        await expect(open("not_unique", unique)).rejects.toMatchObject({
+          code: "invalid_schema",
+          details: { coll: "things", index: "by_owner", ids: ["1", "2"] },
+        });
+        expect((await first.commit({ commitId: `go on ${start}`, puts: [thing(4, "eve")] })).ok).toBe(true);
       }
+      await first.commit({ commitId: "2", puts: [thing(2, "eli")] });
+      const later = await open("not_unique", unique);
+      expect(await later.commit({ commitId: "3", puts: [thing(5, "ada")] })).toMatchObject({ ok: false });
+      await first.close();
+      await later.close();
+    });
+
+    test("what the older writes against an index that is unique by now is told of once, stays, and holds its key", async () => {
+      const told: object[] = [];
+      const [first, later] = [
+        await open("shared", older),
+        await open("shared", unique, { onSharedKey: (one: object) => told.push(one) }),
+      ];
+      await first.commit({ commitId: "1", puts: [thing(1, "ada"), thing(2, "ada")] });
+      expect(await later.commit({ commitId: "2", puts: [thing(3, "ada")] })).toMatchObject({
+        ok: false,
+        unique: [{ coll: "things", id: "3", index: "by_owner" }],
+      });
+      expect(await idsOf(later, "ada")).toEqual(["1", "2"]);
+      expect(told).toEqual([{ collection: "things", index: "by_owner", ids: ["1", "2"] }]);
+      // Whoever has it keeps it, until it is given up.
+      expect(await later.commit({ commitId: "3", puts: [{ ...thing(1, "ada"), doc: { owner: "ada", n: 9 } }] })).toMatchObject({
+        ok: true,
+      });
+      expect(await later.commit({ commitId: "4", puts: [thing(1, "eve")] })).toMatchObject({ ok: true });
+      const again = await open("shared", unique, { onSharedKey: (one: object) => told.push(one) });
+      expect(told.length).toBe(1);
+      for (const store of [first, later, again]) await store.close();
+    });
+
+    test("columns that no start had a use for in a week are dropped; within the week whoever declares them keeps them", async () => {
+      const columns = async () =>
+        (
+          await admin.query<{ name: string }>(
+            "select column_name as name from information_schema.columns where table_schema = 'week' and column_name ~ '^k_by' order by 1",
+          )
+        ).rows.map(({ name }) => name);
+      const wait = () => admin.query("update week.index_columns set unused = unused - interval '8 days'");
+      const two: StoreSchema = { collections: { things: { indexes: { by_kind: by("kind"), by_owner: by("owner") } } } };
+      const first = await open("week", two);
+      await first.commit({ commitId: "1", puts: [thing(1, "ada")] });
+      const start = async (schema: StoreSchema) => (await open("week", schema)).close();
+      await start(older);
+      expect(await columns()).toEqual(["k_by_kind", "k_by_owner"]);
+      await start(two);
+      await wait();
+      await start(older);
+      expect(await columns()).toEqual(["k_by_kind", "k_by_owner"]);
+      await wait();
+      await start(older);
+      expect(await columns()).toEqual(["k_by_kind"]);
+      // Who still writes it is refused, and nothing has changed.
+      await expect(first.commit({ commitId: "2", puts: [thing(2, "ada")] })).rejects.toMatchObject({ code: "store_failed" });
+      await first.close();
+      const again = await open("week", two);
+      expect(await idsOf(again, "ada")).toEqual(["1"]);
+      await again.close();
     });
 
     test("an index that takes longer to build than a call may take is built at the start, which tells of it; who starts meanwhile waits", async () => {

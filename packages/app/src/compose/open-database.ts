@@ -42,6 +42,8 @@ async function openStore(
         ...schema,
         url,
         ...(namespace === undefined ? {} : { namespace }),
+        onSharedKey: (shared) =>
+          log?.error(shared, "documents share a key of a unique index: a process of the release before wrote one of them"),
         onIndexBuild: (built) => log?.info(built, "indexes are built: the service is ready when they are"),
       });
     }

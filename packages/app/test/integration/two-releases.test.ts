@@ -13,7 +13,6 @@ const WAIT = { timeout: 120_000, interval: 200 };
 const here = new URL("../../../..", import.meta.url).pathname;
 
 describe.skipIf(before === undefined)("processes of the release before and of this one serve together", () => {
-  // Where this release has other indexes the older nodes refuse writes, to be tried again, from when the first of this release serves.
   it.skipIf(!storage.fleetInstalled())(
     "three storage nodes become this release one after the other, while objects are written: each release reads what the other wrote, nothing acknowledged is lost, and repairs go on",
     { timeout: 900_000 },

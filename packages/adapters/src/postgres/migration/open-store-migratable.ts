@@ -77,7 +77,9 @@ function storeEngine(ns: string): Engine {
   };
   const drop = async (client: pg.PoolClient): Promise<void> => {
     const colls = (await collections(client, ns)).map((coll) => tableOf(ns, coll));
-    const own = ["layout", "head", "indexes", "commits", "changes", "audit"].map((name) => `${ns}.${name}`);
+    const own = ["layout", "head", "indexes", "index_columns", "lacking", "commits", "changes", "audit"].map(
+      (name) => `${ns}.${name}`,
+    );
     await client.query(`drop table if exists ${[...own, ...colls].join(", ")}`);
   };
   return {
