@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createClassifier, DEFAULT_TIER_POLICY } from "@seneschal/governance";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { base64Texts } from "../src/classification/search/base64-texts.ts";
 
 const classifier = createClassifier();
@@ -71,4 +71,18 @@ test.each([
   "customer_acquisition_cost_per_channel and AbstractSingletonProxyFactoryBean",
 ])("words that only look like it stay what they are: %s", (text) => {
   expect(base64Texts(text)).toEqual([]);
+});
+
+test("what a text holds in encodings is looked for once while it is classified", () => {
+  const text = `see ${base64("nothing of note, only a sentence")} and 6e6f7468696e67206f66206e6f746520 there`;
+  const searches = vi.spyOn(RegExp.prototype, Symbol.matchAll);
+  classifier.classify(text);
+  const whole = searches.mock.contexts.flatMap((pattern, i) =>
+    searches.mock.calls[i]?.[0] === text && /\\da-f\]\{2\}\)\(\?:\(\[ :|A-Z2-7|\\w\+\/-/.test((pattern as RegExp).source)
+      ? [(pattern as RegExp).source]
+      : [],
+  );
+  searches.mockRestore();
+  expect(whole.length).toBeGreaterThan(0);
+  expect(whole).toEqual([...new Set(whole)]);
 });

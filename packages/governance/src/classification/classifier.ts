@@ -33,7 +33,7 @@ import { businessEvidence, type Evidence, entitiesOf, nameOfFinding, policyOfFin
 import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } from "./form.ts";
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 import { type DataRequest, requestOf } from "./request.ts";
-import { encodedTexts } from "./search/encoded-texts.ts";
+import { EncodedRuns } from "./search/encoded-texts.ts";
 import { recogniseShown } from "./search/recognise-shown.ts";
 import type { Finding, Recogniser } from "./search/recogniser.ts";
 import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";
@@ -138,15 +138,22 @@ export function checkLength(query: string): void {
 const MAX_ENCODED = 4;
 
 function classify(query: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): ClassificationResult {
-  const { evidence, form, operation, scope } = evidenceOf(query, context, policy, options);
-  evidence.push(...encodedEvidence(query, policy, options, 1));
+  const encoded = new EncodedRuns(query);
+  const { evidence, form, operation, scope } = evidenceOf(encoded, context, policy, options);
+  evidence.push(...encodedEvidence(encoded, policy, options, 1));
   return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
 }
 
 /** Evidence of the texts that a text holds in an encoding: they are read as they would be alone. Their places are not of this text. */
-function encodedEvidence(text: string, policy: TierPolicy, options: ClassifierOptions, depth: number): readonly Evidence[] {
-  return encodedTexts(text).flatMap(([how, inner]) => {
+function encodedEvidence(
+  encoded: EncodedRuns,
+  policy: TierPolicy,
+  options: ClassifierOptions,
+  depth: number,
+): readonly Evidence[] {
+  return encoded.all.flatMap(([how, text]) => {
     if (depth > MAX_ENCODED) return [unread(policy, `${how} within ${how}`)];
+    const inner = new EncodedRuns(text);
     const found = evidenceOf(inner, {}, policy, options).evidence.map(({ finding: _, path: __, ...evidence }) => ({
       ...evidence,
       reason: `within ${how}: ${evidence.reason}`,
@@ -162,7 +169,8 @@ interface Reading {
   readonly scope: DataRequest["scope"] | undefined;
 }
 
-function evidenceOf(given: string, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): Reading {
+function evidenceOf(encoded: EncodedRuns, context: JsonObject, policy: TierPolicy, options: ClassifierOptions): Reading {
+  const given = encoded.text;
   const recognisers = options.recognisers ?? DEFAULT_RECOGNISERS;
   const query = withoutMarkers(given, { policy, recognisers });
   const evidence: Evidence[] = [];
@@ -182,7 +190,7 @@ function evidenceOf(given: string, context: JsonObject, policy: TierPolicy, opti
     operation = sql.operation;
     // What the tree does not carry (comments, odd literals) is searched as text; shapes of plain numbers are left to the literals.
     for (const each of sql.evidence) evidence.push(each);
-    evidence.push(...withoutNames(given, textEvidence(given, context, policy, recognisers)));
+    evidence.push(...withoutNames(given, textEvidence(encoded, context, policy, recognisers)));
     // Words that a dialect takes for a statement without a table (`explain our revenue`) may ask for data all the same.
     const request = sql.idle ? requestOf(query) : undefined;
     if (request !== undefined) evidence.push(...requestEvidence(request, policy));
@@ -211,16 +219,19 @@ function evidenceOf(given: string, context: JsonObject, policy: TierPolicy, opti
     form = "sql";
     operation = unreadOperation(query);
     evidence.push(
-      ...withoutNames(given, textEvidence(given, context, policy, recognisers)),
+      ...withoutNames(given, textEvidence(encoded, context, policy, recognisers)),
       ...strangeEvidence(query, policy, catalogue),
     );
     evidence.push(...codeEvidence(reader, query, lookup, true));
   } else if (readsLikeQueryCode(query)) {
     form = "query";
-    evidence.push(...withoutNames(given, textEvidence(given, context, policy, recognisers)), ...queryCodeEvidence(query, policy));
+    evidence.push(
+      ...withoutNames(given, textEvidence(encoded, context, policy, recognisers)),
+      ...queryCodeEvidence(query, policy),
+    );
     evidence.push(...codeEvidence(reader, query, lookup, true));
   } else {
-    evidence.push(...textEvidence(given, context, policy, recognisers));
+    evidence.push(...textEvidence(encoded, context, policy, recognisers));
     evidence.push(...codeEvidence(reader, query, lookup, false));
     const request = requestOf(query);
     if (request !== undefined) {
@@ -297,10 +308,15 @@ function embeddedEvidence(reader: SqlContext, text: string): readonly Evidence[]
   return [...between, ...sqlWordsEvidence(found, reader.policy, reader.catalogue)];
 }
 
-function textEvidence(text: string, context: JsonObject, policy: TierPolicy, recognisers: readonly Recogniser[]): Evidence[] {
+function textEvidence(
+  encoded: EncodedRuns,
+  context: JsonObject,
+  policy: TierPolicy,
+  recognisers: readonly Recogniser[],
+): Evidence[] {
   const country = textOf(context["country"])?.toLowerCase();
   const given = country === undefined ? {} : { country: country === "gb" ? "uk" : country };
-  return recogniseShown(text, recognisers, policy, given).map((finding) => {
+  return recogniseShown(encoded.text, recognisers, policy, given, encoded).map((finding) => {
     const entity = isBirthDate(finding) ? "DATE_OF_BIRTH" : finding.entity;
     const { tier, tags } = policyOfFinding(policy, { ...finding, entity });
     const check = finding.validator === "passed" ? ", check passed" : "";

@@ -505,6 +505,28 @@ export class Surroundings {
 
 const NOWHERE = new Surroundings();
 
+/** The words of a name, and the terms that stand in them. */
+interface ReadName {
+  readonly words: string;
+  readonly terms: readonly LexiconTerm[];
+}
+
+/** Names that were read lately: a text says the same ones many times, and so do the texts of one system. */
+let lately = new Map<string, ReadName>();
+const MOST_NAMES = 2048;
+const LONGEST_NAME = 64;
+
+function readName(name: string): ReadName {
+  const known = lately.get(name);
+  if (known !== undefined) return known;
+  const words = saidBy(name);
+  const read = { words, terms: possibleTerms(words).filter((term) => names(term, words)) };
+  if (name.length > LONGEST_NAME) return read;
+  if (lately.size >= MOST_NAMES) lately = new Map();
+  lately.set(name, read);
+  return read;
+}
+
 /** What a name means. */
 export interface NameMeaning {
   readonly term?: LexiconTerm;
@@ -517,10 +539,9 @@ export interface NameMeaning {
  * word of the name, says that persons are meant.
  */
 export function meaningOf(columnName: string, around: string | Surroundings = ""): NameMeaning {
-  const words = saidBy(columnName);
+  const { words, terms } = readName(columnName);
   let possible: LexiconTerm | undefined;
-  for (const term of possibleTerms(words)) {
-    if (!names(term, words)) continue;
+  for (const term of terms) {
     if (term.personal !== true || isMeant(term, words, around)) return { term };
     if (term.usual !== true) possible ??= term;
   }

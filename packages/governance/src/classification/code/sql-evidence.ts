@@ -71,7 +71,10 @@ export function sqlEvidence(
       found.push(...columnEvidence(input, policy, catalogue, "only filtered by", around(input.table)));
     }
   }
-  for (const literal of analysis.literals) found.push(...literalEvidence(literal.value, literal.column, policy, recognisers));
+  // What is given for a column is searched beside its name, and not again without it.
+  const named = new Set(analysis.literals.flatMap(({ value, column }) => (column === undefined ? [] : [value])));
+  for (const { value, column } of analysis.literals)
+    if (column !== undefined || !named.has(value)) found.push(...literalEvidence(value, column, policy, recognisers));
   for (const table of [...analysis.inputs, ...analysis.outputs]) {
     const known = catalogue(table);
     const tier = known !== undefined && tierRank(policy, known.tier) === 0 ? known.tier : unclassifiedTier(policy);

@@ -190,7 +190,7 @@ function attributesOf(
   }
   const end = matchAt(OPENED, text, at);
   if (end === null) return undefined;
-  const name = LABELS.test(called) || termOf(called) !== undefined ? undefined : pairs.nameOf("value");
+  const name = found.length === 0 || LABELS.test(called) || termOf(called) !== undefined ? undefined : pairs.nameOf("value");
   if (name !== undefined && termOf(name) !== undefined) element.called = name;
   for (const { name, stretch } of found) {
     if (name === "value") element.texts.push(stretch);

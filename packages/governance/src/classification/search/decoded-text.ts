@@ -1,7 +1,7 @@
 import { decodeHTMLStrict } from "entities/decode";
 import { partitionPoint } from "../../partition-point.ts";
-import { base64Runs, utf8Length } from "./base64-texts.ts";
-import { bareRuns, MAY_HOLD_ENCODED, unseenRuns } from "./encoded-texts.ts";
+import { utf8Length } from "./base64-texts.ts";
+import { EncodedRuns, MAY_HOLD_ENCODED } from "./encoded-texts.ts";
 import { MARKS, type Normalised, normalise } from "./normalise.ts";
 
 /** A text as it reads once what is encoded in it is written out, with the way back to the offsets of the original. */
@@ -72,16 +72,21 @@ const MAY_HOLD = new RegExp(
  * Writes out what a text holds in character references of HTML, percent-encoding, quoted-printable, encoded words of mail, escapes of code (`\u0040`, `\x40`), base64, base32, hexadecimal, tags and variation selectors that nobody sees, and pieces of a text that code joins, also within one another;
  * leaves out marks that are put on Latin letters and digits; puts digits together that stand one by one; and reads tabs, odd separators of lines, and signs between groups of digits as blanks. `undefined` where there is nothing of this.
  */
-export function decodedText(text: string): DecodedText | undefined {
+export function decodedText(text: string, encoded = new EncodedRuns(text)): DecodedText | undefined {
   if (!MAY_HOLD.test(text)) return undefined;
+  let runs = encoded;
+  const runsOf = (given: string): EncodedRuns => {
+    if (runs.text !== given) runs = new EncodedRuns(given);
+    return runs;
+  };
   let written = new Rewritten(text).with(fields(text));
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const before = written;
     for (const find of [
-      unseenRuns,
+      (given: string) => runsOf(given).unseen,
       words,
-      base64Runs,
-      bareRuns,
+      (given: string) => runsOf(given).base64,
+      (given: string) => runsOf(given).bare,
       references,
       softBreaks,
       percents,

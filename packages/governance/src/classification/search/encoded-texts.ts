@@ -15,12 +15,12 @@ export const MAY_HOLD_ENCODED = "(?:[\\da-fA-F]{2}[ :]){4}|\\udb40[\\udc20-\\udc
 const MAY_HOLD = new RegExp(`[\\w+/\\\\-]{12}|${MAY_HOLD_ENCODED}`);
 
 /** The texts that a text holds in hexadecimal and base32, where bytes are a text. */
-export function bareRuns(text: string): readonly EncodedText[] {
+function bareRuns(text: string): readonly EncodedText[] {
   return [...runsOf(text, HEX, bytesOfHex), ...runsOf(text, BASE32, bytesOfBase32)].sort((a, b) => a.start - b.start);
 }
 
 /** The texts that a text holds in characters that cannot be seen. */
-export function unseenRuns(text: string): readonly EncodedText[] {
+function unseenRuns(text: string): readonly EncodedText[] {
   const tags = Array.from(text.matchAll(TAGS), ({ 0: run, index }): EncodedText => {
     const said = Array.from(run, (tag) => String.fromCharCode((tag.codePointAt(0) ?? 0) - 0xe0000)).join("");
     return { start: index, end: index + run.length, text: said };
@@ -28,14 +28,44 @@ export function unseenRuns(text: string): readonly EncodedText[] {
   return [...tags, ...runsOf(text, SELECTORS, bytesOfSelectors)].sort((a, b) => a.start - b.start);
 }
 
-/** All texts that a text holds in an encoding of bytes or in characters that cannot be seen, each with what it is held in. */
-export function encodedTexts(text: string): readonly (readonly [how: string, inner: string])[] {
-  if (!MAY_HOLD.test(text)) return [];
-  return [
-    ...base64Runs(text).map((run) => ["base64", run.text] as const),
-    ...bareRuns(text).map((run) => ["hexadecimal or base32", run.text] as const),
-    ...unseenRuns(text).map((run) => ["characters that cannot be seen", run.text] as const),
-  ];
+const NONE: readonly EncodedText[] = [];
+
+/** What a text holds in encodings of bytes and in characters that cannot be seen: each is looked for at the first question, and once. */
+export class EncodedRuns {
+  readonly text: string;
+  readonly #mayHold: boolean;
+  #base64: readonly EncodedText[] | undefined;
+  #bare: readonly EncodedText[] | undefined;
+  #unseen: readonly EncodedText[] | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+    this.#mayHold = MAY_HOLD.test(text);
+  }
+
+  get base64(): readonly EncodedText[] {
+    this.#base64 ??= this.#mayHold ? base64Runs(this.text) : NONE;
+    return this.#base64;
+  }
+
+  get bare(): readonly EncodedText[] {
+    this.#bare ??= this.#mayHold ? bareRuns(this.text) : NONE;
+    return this.#bare;
+  }
+
+  get unseen(): readonly EncodedText[] {
+    this.#unseen ??= this.#mayHold ? unseenRuns(this.text) : NONE;
+    return this.#unseen;
+  }
+
+  /** All of them, each with what it is held in. */
+  get all(): readonly (readonly [how: string, inner: string])[] {
+    return [
+      ...this.base64.map((run) => ["base64", run.text] as const),
+      ...this.bare.map((run) => ["hexadecimal or base32", run.text] as const),
+      ...this.unseen.map((run) => ["characters that cannot be seen", run.text] as const),
+    ];
+  }
 }
 
 function runsOf(text: string, pattern: RegExp, bytesOf: (run: string) => Uint8Array): readonly EncodedText[] {

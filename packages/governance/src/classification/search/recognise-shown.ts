@@ -1,6 +1,7 @@
 import { hiddenSpans, markedSpans, markerForms, outsideOf, saysSomething } from "../../redaction/markers.ts";
 import type { TierPolicy } from "../tiers.ts";
-import { type RecogniseOptions, recognise } from "./recognise.ts";
+import { EncodedRuns } from "./encoded-texts.ts";
+import { type RecogniseOptions, recognise, recogniseEncoded } from "./recognise.ts";
 import type { Finding, Recogniser } from "./recogniser.ts";
 
 /**
@@ -12,8 +13,9 @@ export function recogniseShown(
   recognisers: readonly Recogniser[],
   policy: Pick<TierPolicy, "entities">,
   options: RecogniseOptions = {},
+  encoded = new EncodedRuns(text),
 ): readonly Finding[] {
-  const found = recognise(text, recognisers, options);
+  const found = recogniseEncoded(encoded, recognisers, options);
   if (found.length === 0 || !/[<*]/.test(text)) return found;
   const marked = markedSpans(text, { policy, recognisers }, markerForms);
   const hidden = hiddenSpans(text, marked);

@@ -4,6 +4,7 @@ import { partitionPoint } from "../../partition-point.ts";
 import { namedValues } from "../named-values/index.ts";
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { type DecodedText, decodedText } from "./decoded-text.ts";
+import { EncodedRuns } from "./encoded-texts.ts";
 import { type Normalised, normalise } from "./normalise.ts";
 import { oddsOf, type Reading, TOLD_FROM } from "./odds.ts";
 import type { Alternative, Finding, Recogniser } from "./recogniser.ts";
@@ -61,9 +62,15 @@ interface Candidate {
  * ```
  */
 export function recognise(text: string, recognisers: readonly Recogniser[], options: RecogniseOptions = {}): Finding[] {
+  return recogniseEncoded(new EncodedRuns(text), recognisers, options);
+}
+
+/** The same for a text of which is known what it holds in encodings. */
+export function recogniseEncoded(encoded: EncodedRuns, recognisers: readonly Recogniser[], options: RecogniseOptions): Finding[] {
+  const { text } = encoded;
   checkSearch(text, recognisers, options);
   const found = foundIn(text, normalise(text), recognisers, options);
-  const decoded = decodedText(text);
+  const decoded = decodedText(text, encoded);
   return decoded === undefined ? found : withWhole(text, found, foundDecoded(decoded, recognisers, options, found));
 }
 
