@@ -474,6 +474,19 @@ describe("commands that need no server", () => {
     expect((await call("redact", "notes.jsonl", "--out", "third", "--rule", "*=hash")).code).toBe(2);
   });
 
+  it("redact hides less than all where it is asked to, and refuses what would do nothing", async () => {
+    await writeFile(join(cwd, "letter.txt"), "write to help@example.org or ada@example.org from 192.168.17.4\n");
+    const redact = async (out: string, ...more: string[]) => {
+      const { code } = await call("redact", "letter.txt", "--out", out, ...more);
+      return code === 0 ? await readFile(join(cwd, out), "utf8") : code;
+    };
+    expect(
+      await redact("letter.one", "--entity", "EMAIL_ADDRESS", "--allow", "help@example.org", "--score-threshold", "0.5"),
+    ).toBe("write to help@example.org or <EMAIL_ADDRESS> from 192.168.17.4\n");
+    expect(await redact("letter.two", "--entity", "EMAIL")).toBe(2);
+    expect(await redact("letter.two", "--score-threshold", "many")).toBe(2);
+  });
+
   it("redact takes the name of the file, or the one that it is told, for that of the table", async () => {
     const given = "race\nquorvath\n";
     for (const name of ["patients.csv", "results.csv"]) await writeFile(join(cwd, name), given);

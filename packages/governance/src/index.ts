@@ -42,6 +42,7 @@ export type { Recognised } from "./classification/search/asked-recognisers.ts";
 export { boundedPattern } from "./classification/search/bounded-pattern.ts";
 export { type ConfiguredRecogniser, configuredRecogniser } from "./classification/search/configured-recogniser.ts";
 export { heard, type Unheard, withHeard } from "./classification/search/heard.ts";
+export { type Narrowing, narrowed } from "./classification/search/narrowed.ts";
 export { type Normalised, normalise } from "./classification/search/normalise.ts";
 export { candidates, REPORTED_FROM, type RecogniseOptions, recognise } from "./classification/search/recognise.ts";
 export type { Finding, Matcher, Pattern, Recogniser, Verdict } from "./classification/search/recogniser.ts";

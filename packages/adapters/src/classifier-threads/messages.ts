@@ -14,11 +14,12 @@ import type { CodedError } from "@seneschal/kernel";
 import type { EntitySpan } from "@seneschal/kernel/ports";
 
 /** Tasks travel as JSON: for small ones that takes half the time of a structured clone. Throws what `JSON.stringify` does. */
-export function writeTask({ query, context, tables }: ClassificationTask, recognised?: Recognised): string {
+export function writeTask({ query, context, tables, narrowing }: ClassificationTask, recognised?: Recognised): string {
   return JSON.stringify({
     query,
     context,
     ...(tables === undefined ? {} : { tables: [...tables] }),
+    ...(narrowing === undefined ? {} : { narrowing }),
     ...writtenRecognised(recognised),
   });
 }

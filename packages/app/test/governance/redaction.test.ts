@@ -44,6 +44,29 @@ describe.each(servers)("redaction on %s", (_, serve) => {
     expect((await restore("judge")).status).toBe(403);
   });
 
+  test("a caller asks for some entities, allows values and sets a score; what the deployment hides is hidden all the same", async () => {
+    expect((await redact(LETTER, { entities: ["EMAIL_ADDRESS"] })).body.text).toBe(
+      "Dear Ms Okafor, your card **** **** **** 1111 was charged; questions to <EMAIL_ADDRESS> or <EMAIL_ADDRESS>.",
+    );
+    const allow_list = ["ada@example.org", "4111 1111 1111 1111"];
+    expect((await redact(LETTER, { allow_list })).body.text).toBe(
+      "Dear Ms <PERSON>, your card **** **** **** 1111 was charged; questions to ada@example.org or ada@example.org.",
+    );
+    expect((await redact("see 10.1.2.3 there", { score_threshold: 1 })).body.text).toBe("see 10.1.2.3 there");
+    const classify = (more: object) => rig.call("admin", "POST", "/api/v1/classify", { query: LETTER, ...more });
+    const found = async (more: object) =>
+      new Set((await classify(more)).body.findings.map(({ entity }: { entity: string }) => entity));
+    expect(await found({ entities: ["EMAIL_ADDRESS"] })).toEqual(new Set(["EMAIL_ADDRESS"]));
+    expect(await found({ allow_list })).toEqual(new Set(["PERSON"]));
+    for (const [more, field] of [
+      [{ entities: ["NO_SUCH"] }, "entities[0]"],
+      [{ score_threshold: 2 }, "score_threshold"],
+      [{ allow_list: [""] }, "allow_list[0]"],
+    ] as const)
+      for (const { status, body } of [await classify(more), await redact(LETTER, more)])
+        expect([status, body.error.details.field]).toEqual([400, field]);
+  });
+
   test("equal values have equal tokens inside an organisation only", async () => {
     const rules = [{ operator: "tokenise" }];
     const [one, again, other] = [

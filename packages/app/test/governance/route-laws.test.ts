@@ -59,6 +59,7 @@ async function open(): Promise<Subject> {
         };
       },
       revokeApproval: async () => ({ path: { id: await decided() } }),
+      classify: async () => ({ body: { entities: ["EMAIL_ADDRESS"] } }),
       ingestLineage: async () => ({ body: event }),
       blockEdge: async () => {
         await lineage();

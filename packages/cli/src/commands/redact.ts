@@ -1,6 +1,6 @@
 import { open, rm } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import type { Redacted, RedactionFormat, RedactionRule } from "@seneschal/governance";
+import type { Narrowing, Redacted, RedactionFormat, RedactionRule } from "@seneschal/governance";
 import { CodedError, textDecoder } from "@seneschal/kernel";
 import { Option } from "commander";
 import type { Host } from "../host.ts";
@@ -12,6 +12,33 @@ type Governance = typeof import("@seneschal/governance");
 
 /** What is read in one piece; of JSON Lines so many are judged together. */
 const MOST = 16 << 20;
+
+interface RedactOptions {
+  readonly out: string;
+  readonly format?: Format;
+  readonly rule?: string[];
+  readonly about?: string;
+  readonly key?: string;
+  readonly entity?: string[];
+  readonly allow?: string[];
+  readonly scoreThreshold?: number;
+}
+
+/** What is to be hidden, where that is not all that is found. Throws `usage` for an entity that nothing finds. */
+function narrowingFrom(
+  { entity, allow, scoreThreshold }: RedactOptions,
+  { DEFAULT_TIER_POLICY, isKnownEntity }: Governance,
+): Narrowing {
+  for (const each of entity ?? [])
+    if (!isKnownEntity(DEFAULT_TIER_POLICY, each)) throw new CodedError("usage", `--entity ${each}: no recogniser finds it`);
+  if (scoreThreshold !== undefined && !(scoreThreshold >= 0 && scoreThreshold <= 1))
+    throw new CodedError("usage", "--score-threshold: expected a number from 0 to 1");
+  return {
+    ...(entity === undefined ? {} : { entities: entity }),
+    ...(allow === undefined ? {} : { allowList: allow }),
+    ...(scoreThreshold === undefined ? {} : { scoreThreshold }),
+  };
+}
 
 /** `seneschal redact` and `seneschal restore`: values of a file hidden and put back, on this machine. */
 export const addRedact: AddCommand = (program, { host, result }) => {
@@ -40,8 +67,11 @@ export const addRedact: AddCommand = (program, { host, result }) => {
       "ENTITY=OPERATOR, TIER=OPERATOR or *=OPERATOR, such as PERSON=tokenise, CREDIT_CARD=mask:4, RESTRICTED=drop; the first that fits decides",
     )
     .option("--about <name>", "file, table or data set: context for the columns (default: the file's name)")
+    .option("--entity <entities...>", "what is hidden, where that is not all that is found: EMAIL_ADDRESS PHONE_NUMBER")
+    .option("--allow <values...>", "values, letter by letter, that are left as they are")
+    .option("--score-threshold <number>", "findings of a lower score are left as they are, 0 to 1", Number)
     .addOption(keyFile())
-    .action(async (file: string, options: { out: string; format?: Format; rule?: string[]; about?: string; key?: string }) => {
+    .action(async (file: string, options: RedactOptions) => {
       const governance = await import("@seneschal/governance");
       const keys = options.key === undefined ? undefined : await keysFrom(host, options.key);
       const policy = governance.DEFAULT_TIER_POLICY;
@@ -50,8 +80,8 @@ export const addRedact: AddCommand = (program, { host, result }) => {
       const about = options.about ?? basename(file).replace(/\.[^.]*$/, "");
       const given = {
         policy,
-        recognisers: governance.DEFAULT_RECOGNISERS,
-        rules,
+        recognisers: governance.narrowed(governance.DEFAULT_RECOGNISERS, narrowingFrom(options, governance)),
+        rules: [...rules, ...(options.entity === undefined ? [] : [{ operator: "replace" as const }])],
         about,
         ...(keys === undefined ? {} : { keys }),
       };

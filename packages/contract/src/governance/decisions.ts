@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { jsonValue } from "../json-value.ts";
 import type { Contract } from "../route.ts";
+import { narrowing } from "./redaction.ts";
 import { classification, evaluateRequest, finding, obligation } from "./shapes.ts";
 
 /** Classify and evaluate. */
@@ -14,7 +15,7 @@ export const decisionRoutes = {
     action: "classify",
     bodyLimit: 1_600_000,
     body: z
-      .strictObject({ query: z.string().max(524_288), context: z.record(z.string(), jsonValue).default({}) })
+      .strictObject({ query: z.string().max(524_288), context: z.record(z.string(), jsonValue).default({}), ...narrowing })
       .meta({ id: "ClassifyRequest" }),
     status: 200,
     reply: z

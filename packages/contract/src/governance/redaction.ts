@@ -17,6 +17,27 @@ export const redactionRule = z
   })
   .meta({ id: "RedactionRule" });
 
+/** Less than all that a text may hold, by the names that Presidio's analyzer has for it. */
+export const narrowing = {
+  entities: z
+    .array(z.string().regex(/^[A-Z][A-Z0-9_]{1,63}$/))
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "These alone are looked for", examples: [["EMAIL_ADDRESS", "PHONE_NUMBER"]] }),
+  allow_list: z
+    .array(z.string().min(1).max(1024))
+    .max(1000)
+    .optional()
+    .meta({ description: "Values, letter by letter, that are no findings", examples: [["help@example.org"]] }),
+  score_threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .meta({ description: "Findings of a lower score are none; what scores less than 0.3 never is one", examples: [0.5] }),
+};
+
 /** Hiding what texts hold, and taking it back. */
 export const redactionRoutes = {
   redact: {
@@ -35,6 +56,7 @@ export const redactionRoutes = {
         country: z.string().max(8).optional(),
         about,
         rules: z.array(redactionRule).max(200).default([]),
+        ...narrowing,
       })
       .meta({ id: "RedactRequest" }),
     status: 200,

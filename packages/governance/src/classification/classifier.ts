@@ -34,6 +34,7 @@ import { beginsLikeSql, csvOf, embeddedSql, jsonOf, type QueryForm, quotedSql } 
 import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
 import { type DataRequest, requestOf } from "./request.ts";
 import { EncodedRuns } from "./search/encoded-texts.ts";
+import { narrowingOf } from "./search/narrowed.ts";
 import { recogniseShown } from "./search/recognise-shown.ts";
 import type { Finding, Recogniser } from "./search/recogniser.ts";
 import { DEFAULT_TIER_POLICY, loweredTier, lowestTier, policyOf, type TierPolicy, tagsOf, tierRank } from "./tiers.ts";
@@ -134,6 +135,19 @@ export function checkLength(query: string): void {
   throw governanceError("validation_failed", `query: ${reason}`, { field: "query", reason });
 }
 
+/** What a caller who asks for some entities is told: what is none of them is left out, but for what nobody could read and what the catalogue says. */
+function isAsked({ entity, kind, finding }: Evidence, entities: ReadonlySet<string> | undefined): boolean {
+  if (entities === undefined || kind === "catalogue" || kind === "object" || kind === "unexplained" || kind === "unread")
+    return true;
+  return (
+    entities.has(entity) ||
+    (finding !== undefined &&
+      entitiesOf(finding)
+        .slice(1)
+        .some((other) => entities.has(other)))
+  );
+}
+
 /** Encodings within encodings so deep are read; what lies deeper may be anything. */
 const MAX_ENCODED = 4;
 
@@ -141,7 +155,12 @@ function classify(query: string, context: JsonObject, policy: TierPolicy, option
   const encoded = new EncodedRuns(query);
   const { evidence, form, operation, scope } = evidenceOf(encoded, context, policy, options);
   evidence.push(...encodedEvidence(encoded, policy, options, 1));
-  return conclude(dropRepeated(evidence), query, policy, form, operation, scope);
+  const narrowed = narrowingOf(options.recognisers ?? DEFAULT_RECOGNISERS);
+  const told = dropRepeated(evidence).filter((each) => isAsked(each, narrowed?.entities));
+  const result = conclude(told, query, policy, form, operation, scope);
+  return narrowed === undefined
+    ? result
+    : { ...result, reasoning: `${result.reasoning}; less was asked for than a text may hold` };
 }
 
 /** Evidence of the texts that a text holds in an encoding: they are read as they would be alone. Their places are not of this text. */

@@ -3,6 +3,8 @@ import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { SchemaOf } from "../sql/types.ts";
 import { type ClassificationResult, type ClassifierOptions, checkDialect, checkLength, createClassifier } from "./classifier.ts";
 import type { Catalogue, KnownResource } from "./code/sql-evidence.ts";
+import { DEFAULT_RECOGNISERS } from "./recognisers/index.ts";
+import { type Narrowing, narrowed } from "./search/narrowed.ts";
 
 /** What is known of a table that a text names; empty when nothing is. */
 export interface TableFacts {
@@ -22,6 +24,8 @@ export interface ClassificationTask {
   readonly context: JsonObject;
   /** By the names that texts use; absent when no table at all is known. */
   readonly tables?: ReadonlyMap<string, TableFacts>;
+  /** What the caller asks for, where that is not all. */
+  readonly narrowing?: Narrowing;
 }
 
 /** The result, or the tables that something has to be said of first. */
@@ -53,7 +57,7 @@ export function classifyTask(
 ): ClassificationAnswer {
   checkOptions("options", options, { policy: "object?", recognisers: "array?", sql: "object?" });
   checkArgument("task", task, "object");
-  const { query, context, tables } = task;
+  const { query, context, tables, narrowing } = task;
   const unknown = new Set<string>();
   const factsOf = (table: string): TableFacts | undefined => {
     const facts = tables?.get(table);
@@ -63,7 +67,8 @@ export function classifyTask(
   const catalogue: Catalogue = (table) => factsOf(table)?.resource;
   const schemaOf: SchemaOf = (table) => factsOf(table)?.columns;
   const known = tables === undefined ? {} : { catalogue, schemaOf };
-  const classifier = createClassifier(Object.assign({}, options, known));
+  const asked = narrowing === undefined ? {} : { recognisers: narrowed(options.recognisers ?? DEFAULT_RECOGNISERS, narrowing) };
+  const classifier = createClassifier(Object.assign({}, options, known, asked));
   const result = classifier.classify(query, context);
   return unknown.size === 0 ? { result: told(result) } : { unknown: [...unknown] };
 }
@@ -92,12 +97,17 @@ export async function classifyWith(
   factsOf: ((table: string) => TableFacts) | undefined,
   owner: string,
   pause: () => Promise<void> = async () => undefined,
+  narrowing?: Narrowing,
 ): Promise<ClassificationResult> {
   checkLength(query);
   checkDialect(context);
   const tables = factsOf === undefined ? undefined : new Map<string, TableFacts>();
   for (;;) {
-    const answer = await classifier.answer({ query, context, ...(tables === undefined ? {} : { tables }) }, owner);
+    const known = tables === undefined ? {} : { tables };
+    const answer = await classifier.answer(
+      { query, context, ...known, ...(narrowing === undefined ? {} : { narrowing }) },
+      owner,
+    );
     if ("result" in answer) return answer.result;
     for (const [i, table] of answer.unknown.entries()) {
       tables?.set(table, factsOf?.(table) ?? {});

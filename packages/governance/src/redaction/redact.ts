@@ -1,6 +1,7 @@
 import { checkArgument, checkOptions } from "@seneschal/kernel";
 import { isBirthDate } from "../classification/birth-date.ts";
 import { entitiesOf } from "../classification/evidence.ts";
+import { type Narrowed, narrowingOf } from "../classification/search/narrowed.ts";
 import { recognise } from "../classification/search/recognise.ts";
 import type { Finding, Recogniser } from "../classification/search/recogniser.ts";
 import { policyOf, type TierPolicy } from "../classification/tiers.ts";
@@ -192,9 +193,11 @@ function editsOf(text: string, options: SearchOptions, first: boolean, borders: 
   const marked = markedSpans(text, options, keys, options.placeholders);
   const done = hiddenSpans(text, marked);
   const found: Edit[] = [];
+  const narrowed = narrowingOf(recognisers);
   const add = (entity: string, start: number, end: number, others: readonly string[] = [], hidden = done): void => {
     const rule = redactionRuleFor(policy, rules, entity, ...others);
     if (rule.operator === "keep") return;
+    if (narrowed !== undefined && !isAsked(narrowed, [entity, ...others], text.slice(start, end))) return;
     for (const [from, to] of without(start, end, hidden))
       if (saysSomething(text.slice(from, to))) found.push({ start: from, end: to, entity, rule });
   };
@@ -215,6 +218,11 @@ function editsOf(text: string, options: SearchOptions, first: boolean, borders: 
   const edits = borders.length === 0 && known === undefined && otherHints === undefined ? found : apart(found);
   const ruleOf = (entity: string): RedactionRule => redactionRuleFor(policy, rules, entity);
   return withRepeated(text, edits, { done, marked }, known, ruleOf);
+}
+
+/** Whether a value that may be these is among what a caller asks for. */
+function isAsked({ entities, keeps }: Narrowed, [entity = "", ...others]: readonly string[], value: string): boolean {
+  return keeps({ entity, score: 1 }, value) && [entity, ...others].some((each) => entities?.has(each) !== false);
 }
 
 const BETWEEN = "\n\n";

@@ -1,5 +1,6 @@
 import { checkArgument } from "@seneschal/kernel";
 import type { CryptoProvider, Random } from "@seneschal/kernel/ports";
+import { type Narrowing, narrowed } from "../classification/search/narrowed.ts";
 import type { Recogniser } from "../classification/search/recogniser.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { injectionsIn } from "../models/injection.ts";
@@ -20,6 +21,8 @@ export interface RedactionTask {
   readonly about?: string;
   /** Texts that stand for values which were taken out before: they are left as they are. */
   readonly placeholders?: readonly string[];
+  /** What the caller wants hidden, where that is not all. */
+  readonly narrowing?: Narrowing;
   /** Tell also what the text tries to do to a model. */
   readonly injections?: boolean;
 }
@@ -42,8 +45,9 @@ export function redactTask(
 ): Redacted {
   checkArgument("task", task, "object");
   checkArgument("given", given, "object");
-  const { text, format, rules, key, country, about, placeholders, injections } = task;
-  const { policy, recognisers, crypto, random } = given;
+  const { text, format, rules, key, country, about, placeholders, narrowing = {}, injections } = task;
+  const { policy, crypto, random } = given;
+  const recognisers = narrowed(given.recognisers, narrowing);
   const keys = redactionKeys(crypto, Uint8Array.from(key), random);
   const redacted = redactAs(format, text, {
     policy,

@@ -17,15 +17,18 @@ import { isCoded, type Json } from "@seneschal/kernel";
 import type { CompiledPolicy } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
 import { decisionPuts, hearing } from "../decision-log.ts";
+import { narrowingIn } from "../narrowing.ts";
 import { operationRequest, wireRequest } from "../operation-request.ts";
+import { configuredEntities } from "../recogniser.ts";
 import type { GovernanceServices } from "../services.ts";
 import { NOBODY, ownerOf, whoOf } from "../who.ts";
 
 type Routes = Pick<GovernanceContract, "classify" | "listTiers" | "evaluate">;
 
 export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
-  async classify({ catalogues, classifier, store }, input) {
+  async classify({ catalogues, classifier, store, tiers, config }, input) {
     const { query, context } = input.body;
+    const narrowing = narrowingIn(input.body, tiers, configuredEntities(config.classification));
     const catalogue = await catalogues.at(input.principal?.org ?? NOBODY);
     const result = await classifyWith(
       classifier,
@@ -34,6 +37,7 @@ export const decisionHandlers: Handlers<Routes, GovernanceServices> = {
       catalogue.factsOf,
       ownerOf(input),
       nextTurn,
+      narrowing,
     );
     const userId = context["user_id"];
     await store.commit({

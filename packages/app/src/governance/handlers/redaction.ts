@@ -6,6 +6,7 @@ import {
   maxTier,
   type RedactionRule,
   redactionKeys,
+  redactionRuleFor,
   restore,
   type TierPolicy,
   tagsOf,
@@ -15,6 +16,7 @@ import type { AuditDraft } from "@seneschal/kernel/ports";
 import type * as z from "zod";
 import { auditOf, type Who } from "../audit/event.ts";
 import { invalid } from "../fault.ts";
+import { narrowingIn } from "../narrowing.ts";
 import { configuredEntities } from "../recogniser.ts";
 import type { GovernanceServices } from "../services.ts";
 import { NOBODY, ownerOf, whoOf } from "../who.ts";
@@ -23,7 +25,7 @@ type Routes = Pick<GovernanceContract, "redact" | "restore">;
 
 export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
   async redact({ classifier, store, tiers, config, redactionKey }, input) {
-    const { text, format, country, about, rules } = input.body;
+    const { text, format, country, about, rules, entities } = input.body;
     const configured = configuredEntities(config.classification);
     for (const [i, rule] of rules.entries()) {
       const unknown = unknownInRule(rule, tiers, configured);
@@ -31,21 +33,30 @@ export const redactionHandlers: Handlers<Routes, GovernanceServices> = {
       if (unknown === "entity") throw invalid(`rules[${i}].entity`, "expected an entity of GET /api/v1/tiers or of a recogniser");
     }
     const key = await redactionKey(input.principal?.org ?? NOBODY);
+    const narrowing = narrowingIn(input.body, tiers, configured);
+    const ruled = config.redaction.rules.map(ruleOf);
+    // What the deployment hides is hidden, whatever a caller allows.
+    const always = [...new Set([...Object.keys(tiers.entities), ...configured.map(({ entity }) => entity)])].filter((entity) =>
+      ruled.some((rule) => rule.operator !== "keep" && redactionRuleFor(tiers, [rule, { operator: "keep" }], entity) === rule),
+    );
     const task = {
       text,
       format,
       // What the deployment rules comes first: a caller fills in, and takes nothing back.
-      rules: [...config.redaction.rules, ...rules].map(ruleOf),
+      rules: [...ruled, ...rules.map(ruleOf), ...(entities === undefined ? [] : [{ operator: "replace" as const }])],
       key: [...key],
       ...countryOf(country),
       ...(about === undefined ? {} : { about }),
+      ...(narrowing === undefined ? {} : { narrowing: { ...narrowing, always } }),
     };
     const { text: redacted, redactions } = await classifier.redact(task, ownerOf(input));
     const tier = redactions.reduce((highest, one) => maxTier(tiers, highest, one.tier), tiers.tiers[0] ?? "");
-    const entities = redactions.map(({ entity }) => entity);
+    const redactedEntities = redactions.map(({ entity }) => entity);
     await store.commit({
       commitId: randomUUID(),
-      audit: [redactionRecord(whoOf(input), tiers, { resource: format, tier, entities, count: redactions.length })],
+      audit: [
+        redactionRecord(whoOf(input), tiers, { resource: format, tier, entities: redactedEntities, count: redactions.length }),
+      ],
     });
     return {
       text: redacted,

@@ -5,6 +5,7 @@ import { namedValues } from "../named-values/index.ts";
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { type DecodedText, decodedText } from "./decoded-text.ts";
 import { EncodedRuns } from "./encoded-texts.ts";
+import { narrowingOf } from "./narrowed.ts";
 import { type Normalised, normalise } from "./normalise.ts";
 import { oddsOf, type Reading, TOLD_FROM } from "./odds.ts";
 import type { Alternative, Finding, Recogniser } from "./recogniser.ts";
@@ -66,9 +67,27 @@ export function recognise(text: string, recognisers: readonly Recogniser[], opti
 }
 
 /** The same for a text of which is known what it holds in encodings. */
-export function recogniseEncoded(encoded: EncodedRuns, recognisers: readonly Recogniser[], options: RecogniseOptions): Finding[] {
+export function recogniseEncoded(encoded: EncodedRuns, recognisers: readonly Recogniser[], given: RecogniseOptions): Finding[] {
   const { text } = encoded;
-  checkSearch(text, recognisers, options);
+  checkSearch(text, recognisers, given);
+  const narrowed = narrowingOf(recognisers);
+  if (narrowed === undefined) return allOf(encoded, recognisers, given);
+  const found = allOf(
+    encoded,
+    recognisers,
+    narrowed.entities === undefined ? given : { ...given, entities: searchedFor(narrowed.entities, given) },
+  );
+  return found.filter((finding) => narrowed.keeps(finding, text.slice(finding.start, finding.end)));
+}
+
+/** What is looked for to find some entities: a date of birth is a date beside its word. */
+function searchedFor(entities: ReadonlySet<string>, { entities: asked }: RecogniseOptions): ReadonlySet<string> {
+  const all = entities.has("DATE_OF_BIRTH") ? new Set([...entities, "DATE_TIME"]) : entities;
+  return asked === undefined ? all : new Set([...all].filter((entity) => asked.has(entity)));
+}
+
+function allOf(encoded: EncodedRuns, recognisers: readonly Recogniser[], options: RecogniseOptions): Finding[] {
+  const { text } = encoded;
   const found = foundIn(text, normalise(text), recognisers, options);
   const decoded = decodedText(text, encoded);
   return decoded === undefined ? found : withWhole(text, found, foundDecoded(decoded, recognisers, options, found));

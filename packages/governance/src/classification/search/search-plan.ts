@@ -1,4 +1,5 @@
 import { foldedWords } from "./context.ts";
+import { narrowingOf } from "./narrowed.ts";
 import { ANY_DIGITS, type PatternDigits, patternDigits } from "./pattern-digits.ts";
 import type { Pattern, Recogniser } from "./recogniser.ts";
 
@@ -40,7 +41,8 @@ export interface SearchPlan {
 const searchPlans = new WeakMap<readonly Recogniser[], SearchPlan>();
 
 /** The search plan of a list; made once for each list. */
-export function searchPlanOf(recognisers: readonly Recogniser[]): SearchPlan {
+export function searchPlanOf(given: readonly Recogniser[]): SearchPlan {
+  const recognisers = narrowingOf(given)?.of ?? given;
   let searchPlan = searchPlans.get(recognisers);
   if (searchPlan === undefined) {
     searchPlan = make(recognisers);
