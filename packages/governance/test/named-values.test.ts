@@ -120,6 +120,21 @@ const FORMS: Readonly<Record<string, Written>> = {
   },
   "columns below dashes": (all, rows) => padded(all, rows, " ", true),
   "columns apart by blanks": (all, rows) => padded(all, rows, "   ", false),
+  "YAML, a list of mappings": (all, rows) =>
+    `# people\nlist:\n${all
+      .map(([name, value], i) => `  ${i === 0 ? "- " : "  "}${name}: ${i % 2 === 0 ? value : `"${value}"`}\n`)
+      .join("")
+      .repeat(rows)}last: 1\n`,
+  "YAML, deeper and over lines": (all, rows) =>
+    `---\nspec:\n${Array.from({ length: rows }, (_, row) => `  r${row}:\n${all.map(([name, value], i) => (i % 2 === 0 ? `    ${name}: !!str &a${i} ${value} # so\n` : `    ${name}: |\n      ${value}\n`)).join("")}`).join("")}`,
+  "an environment": (all, rows) =>
+    all
+      .map(([name, value], i) => `${i % 2 === 0 ? "export " : ""}${name}='${value}'\n`)
+      .join("")
+      .repeat(rows),
+  "an INI file": (all, rows) =>
+    `; of today\n${Array.from({ length: rows }, (_, row) => `[r${row}]\n${all.map(([name, value]) => `${name} = ${value}\r\n`).join("")}`).join("\n")}`,
+  "a file of properties": (all, rows) => all.map(([name, value]) => `app.${name}=${value}\n`.repeat(rows)).join(""),
   "columns apart by tabs": (all, rows) =>
     `Report of May\n\n${[all.map(([name]) => name), ...Array<readonly string[]>(rows).fill(all.map(([, value]) => value))].map((cells) => cells.join("\t")).join("\n")}\n`,
 };
@@ -338,4 +353,54 @@ describe("a column of CSV that says how services are", () => {
     const done = redactCsv(ill, options).text;
     expect(redactCsv(done, options).text).toBe(done);
   });
+});
+
+describe("a cell of a table that goes over lines is hidden in each of them", () => {
+  const CUT: Readonly<Record<string, (name: string, pieces: readonly string[]) => string>> = {
+    "a grid": (name, pieces) =>
+      [
+        "+----+----------------+",
+        `| id | ${name} |`,
+        "+====+================+",
+        ...[1, 2].flatMap((id) => [
+          ...pieces.map((piece, i) => `| ${i === 0 ? id : " "}  | ${piece} |`),
+          "+----+----------------+",
+        ]),
+      ].join("\n"),
+    "bars without rules": (name, pieces) =>
+      [
+        `| id | ${name} |`,
+        "|---|---|",
+        ...[1, 2].flatMap((id) => pieces.map((piece, i) => `| ${i === 0 ? id : ""} | ${piece} |`)),
+      ].join("\n"),
+  };
+  test.each(Object.entries(CUT))("%s", (_, write) =>
+    fc.assert(
+      fc.property(
+        fc.constantFrom(
+          ["ssn", "536-22-", "8726"],
+          ["dateOfBirth", "1990-", "05-06"],
+          ["credit_card", "4111 1111", "1111 1111"],
+          ["last_name", "Quorvath-", "Zelniker"],
+          ["colour", "dark", "blue"],
+        ),
+        ([name, ...pieces]) => {
+          const out = redacted(write(name as string, pieces));
+          for (const piece of pieces) expect(out.includes(piece)).toBe(name === "colour");
+        },
+      ),
+    ),
+  );
+});
+
+describe("what looks like settings and is none", () => {
+  test.each([
+    "interface Person {\n  lastName: string;\n  ssn: string;\n}",
+    "const schema = {\n  lastName: z.string(),\n  password: z.string(),\n};",
+    "type Person {\n  lastName: String!\n  diagnosis: [Code!]\n}",
+    "class Person:\n    last_name: str\n    ssn: str | None\n",
+    "components:\n  password:\n    type: string\n    description: as it is\n",
+    "lastName: Quorvath",
+    "Please note: it rains\nand remember: it pours",
+  ])("%s", (text) => expect(redacted(text)).toBe(text));
 });

@@ -71,9 +71,11 @@ describe("who asks for less is told less", () => {
   test("what must always be told is, and a date of birth is found by its name", () => {
     expect(redacted("ada@example.org", { allowList: ["ada@example.org"], always: ["EMAIL_ADDRESS"] })).toBe("<EMAIL_ADDRESS>");
     expect(redacted("card 4111 1111 1111 1111", { entities: ["US_SSN"], always: ["CREDIT_CARD"] })).toBe("card <CREDIT_CARD>");
-    expect(redacted("born 4 March 1985. The invoice of the house came later than that, on 5 May 2020", { entities: ["DATE_OF_BIRTH"] })).toBe(
-      "born <DATE_OF_BIRTH>. The invoice of the house came later than that, on 5 May 2020",
-    );
+    expect(
+      redacted("born 4 March 1985. The invoice of the house came later than that, on 5 May 2020", {
+        entities: ["DATE_OF_BIRTH"],
+      }),
+    ).toBe("born <DATE_OF_BIRTH>. The invoice of the house came later than that, on 5 May 2020");
   });
 
   test("what nobody could read counts whatever is asked for, and the answer says that less was asked for", () => {

@@ -25,4 +25,6 @@ export interface NamedColumn {
   /** Names of what it stands in. */
   readonly around?: Around | undefined;
   readonly values: readonly Stretch[];
+  /** What values say together that go over several stretches, with and without a blank where they are cut. */
+  readonly joined?: readonly (readonly string[])[];
 }

@@ -40,15 +40,64 @@ export function* tableColumns(text: string): Generator<NamedColumn> {
     // Rows are read once, and only where a name says something.
     if (table === undefined || table.names.length > MOST_COLUMNS || !table.names.some(isTelling)) continue;
     const columns = table.names.map((): Stretch[] => []);
+    /** Of each column, what its cells say over the lines of their rows. */
+    const wrapped = new WrappedRows(table.names.length);
     for (; i < lines.length; i++) {
       const line = lines[i] as Line;
-      if (isRule(line.text)) continue;
+      if (isRule(line.text)) {
+        wrapped.rule();
+        continue;
+      }
       if (!table.isRow(line.text)) break;
-      for (const [column, cell] of table.cells(line)) add(columns[column], cell);
+      const cells = [...table.cells(line)];
+      for (const [column, cell] of cells) add(columns[column], cell);
+      wrapped.line(cells);
     }
     const beside = new Surroundings("", table.names);
-    for (const [column, values] of columns.entries())
-      if (values.length > 0) yield { name: table.names[column] ?? "", beside, values };
+    for (const [column, values] of columns.entries()) {
+      const joined = wrapped.joined(column);
+      if (values.length > 0)
+        yield { name: table.names[column] ?? "", beside, values, ...(joined === undefined ? {} : { joined }) };
+    }
+  }
+}
+
+/**
+ * Rows whose cells go over several lines: between two rules, where a rule parts rows (grids of reStructuredText and Pandoc), else below a line as long as the first cell is empty.
+ */
+class WrappedRows {
+  readonly #byRule: string[][][] = [[]];
+  readonly #byCell: string[][][] = [];
+  readonly #width: number;
+
+  constructor(width: number) {
+    this.#width = width;
+  }
+
+  rule(): void {
+    if ((this.#byRule.at(-1)?.length ?? 0) > 0) this.#byRule.push([]);
+  }
+
+  line(cells: readonly (readonly [column: number, cell: Line])[]): void {
+    const texts = Array.from({ length: this.#width }, () => "");
+    for (const [column, { text }] of cells) texts[column] = text.trim().replace(/[ \t][+.↵]$/, "").trimEnd();
+    this.#byRule.at(-1)?.push(texts);
+    const last = this.#byCell.at(-1);
+    if (last === undefined || texts[0] !== "") this.#byCell.push([texts]);
+    else last.push(texts);
+  }
+
+  /** `undefined` where each row is one line. */
+  joined(column: number): readonly (readonly string[])[] | undefined {
+    const groups = this.#byRule.filter((rows) => rows.length > 0);
+    const lines = groups.reduce((sum, rows) => sum + rows.length, 0);
+    const cells =
+      groups.length > 1 && groups.length < lines
+        ? groups.map((rows) => rows.map((texts) => texts[column] ?? ""))
+        : this.#byCell.length < lines
+          ? this.#byCell.map((rows) => rows.map((texts) => texts[column] ?? ""))
+          : undefined;
+    return cells && [" ", ""].map((cut) => cells.map((pieces) => pieces.filter((piece) => piece !== "").join(cut)));
   }
 }
 
