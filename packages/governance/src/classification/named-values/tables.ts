@@ -80,7 +80,11 @@ class WrappedRows {
 
   line(cells: readonly (readonly [column: number, cell: Line])[]): void {
     const texts = Array.from({ length: this.#width }, () => "");
-    for (const [column, { text }] of cells) texts[column] = text.trim().replace(/[ \t][+.↵]$/, "").trimEnd();
+    for (const [column, { text }] of cells)
+      texts[column] = text
+        .trim()
+        .replace(/[ \t][+.↵]$/, "")
+        .trimEnd();
     this.#byRule.at(-1)?.push(texts);
     const last = this.#byCell.at(-1);
     if (last === undefined || texts[0] !== "") this.#byCell.push([texts]);

@@ -2,6 +2,7 @@ import { prose } from "../prose/index.ts";
 import type { Recogniser } from "../search/recogniser.ts";
 import { addresses, positions } from "./addresses.ts";
 import { asia } from "./asia.ts";
+import { clinical } from "./clinical.ts";
 import { commonwealth } from "./commonwealth.ts";
 import { credentials } from "./credentials.ts";
 import { dates } from "./dates.ts";
@@ -27,6 +28,7 @@ export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...dates,
   ...quasi,
   ...prose,
+  ...clinical,
   ...addresses,
   positions,
   ...phones,
