@@ -18,7 +18,7 @@ describe("policy filter", () => {
     await writeFile(join(cwd, "columns.json"), shown("json"));
     await writeFile(join(cwd, "input.json"), '{"user": "ada"}');
     await writeFile(join(cwd, "data.json"), '{"teams": {"ada": ["crm", "mail"]}}');
-    await writeFile(join(cwd, "odd.rego"), "package odd\n\ninclude if lower(input.row.owner) == input.user\n");
+    await writeFile(join(cwd, "odd.rego"), "package odd\n\ninclude if json.marshal(input.row.owner) == input.user\n");
     await writeFile(join(cwd, "few.json"), '{"input.row.owner": {"column": "owner", "type": "text"}}');
     await writeFile(join(cwd, "more.json"), '{"input.row.owner": {"column": "owner", "type": "text", "collation": "C"}}');
     await writeFile(join(cwd, "list.json"), "[]");
@@ -53,7 +53,10 @@ describe("policy filter", () => {
       "--columns",
       "columns.json",
     );
-    expect([told.code, told.text]).toEqual([1, "odd.rego:3:12: partial_function: lower of a column cannot be a condition"]);
+    expect([told.code, told.text]).toEqual([
+      1,
+      "odd.rego:3:12: partial_function: json.marshal of a column cannot be a condition",
+    ]);
     const wrong = await call("policy", "filter", "data.odd.include ==", "odd.rego");
     expect([wrong.code, wrong.lines]).toEqual([2, []]);
   });

@@ -28,7 +28,14 @@ export type { BundleFile, BundleKey } from "./load/bundle-signature.ts";
 export { type LoadCode, LoadError } from "./load/load-error.ts";
 export { type DocumentFile, mergeDocuments, mergeValues, readDocument } from "./load/merge-documents.ts";
 export { type Bundle, type BundleOptions, joinBundles, readBundle } from "./load/read-bundle.ts";
-export type { Comparison, Condition, ConditionValue } from "./partial/condition.ts";
+export type {
+  Comparison,
+  Condition,
+  ConditionCall,
+  ConditionField,
+  ConditionFunction,
+  ConditionValue,
+} from "./partial/condition.ts";
 export type { PartialCode } from "./partial/partial-evaluator.ts";
 export type { Body, Expr, Head, Literal, Location, Module, RegoVersion, Rule, Source, Term } from "./syntax/ast.ts";
 export { mountModule } from "./syntax/mount.ts";

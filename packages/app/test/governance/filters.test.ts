@@ -19,7 +19,7 @@ include if {
 
 all if input.user.role == "manager"
 
-odd if lower(input.row.owner) == "ada"
+odd if regex.match("ada", input.row.owner)
 
 f(x) if x
 

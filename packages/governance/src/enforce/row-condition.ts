@@ -1,7 +1,8 @@
 import { checkArgument } from "@seneschal/kernel";
-import type { RowCondition, RowValue } from "@seneschal/kernel/ports";
+import type { RowCondition, RowField, RowValue } from "@seneschal/kernel/ports";
 import { governanceError } from "../errors.ts";
 import { plainNumber } from "../redaction/known-values.ts";
+import { type CallArgument, callSql, INTEGER_DIGITS, isWritten } from "./row-call.ts";
 import { quoted } from "./table-query.ts";
 import type { EnforcedDialect } from "./table-rules.ts";
 
@@ -28,6 +29,9 @@ export interface SqlCondition {
 
 /** Of conditions that rules make. */
 const MAX_DEPTH = 500;
+
+/** Characters of what is computed, and of parameters: they are sent. */
+const MAX_LENGTH = 4 << 20;
 
 /**
  * A condition as SQL that is true exactly for the rows that meet it. Values are parameters and names are quoted, so that nothing of them becomes SQL; texts are compared by their code points,
@@ -62,6 +66,7 @@ const TRUE = "TRUE";
 const FALSE = "FALSE";
 
 type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
+type Holds = "startswith" | "endswith" | "contains";
 
 const SIGNS: Readonly<Record<Comparison, string>> = { eq: "=", ne: "<>", lt: "<", le: "<=", gt: ">", ge: ">=" };
 const OPPOSITE: Readonly<Record<Comparison, Comparison>> = { eq: "ne", ne: "eq", lt: "ge", ge: "lt", gt: "le", le: "gt" };
@@ -69,9 +74,15 @@ const OPPOSITE: Readonly<Record<Comparison, Comparison>> = { eq: "ne", ne: "eq",
 /** Rego's order of kinds: null, booleans, numbers, texts. */
 const RANKS: Readonly<Record<ConditionColumn["type"], number>> = { boolean: 1, integer: 2, numeric: 2, text: 3 };
 
+/** What a condition is about: a column, or what is computed of columns. */
 interface Column {
   readonly name: string;
+  /** By code points. */
+  readonly exact: string;
   readonly type: ConditionColumn["type"];
+  /** Of what is computed the columns that it has no value without: it counts where it has one, so that it is never null. */
+  readonly of?: readonly string[];
+  readonly digits: number;
 }
 
 /** The kind, and how it is written; booleans as they are. */
@@ -83,6 +94,8 @@ type Operand =
 class Writer {
   /** Values by the number that stands for each between two characters that no name holds, until the whole is known. */
   readonly #values: { readonly value: string; readonly type: string }[] = [];
+  /** Characters of what is computed. */
+  #computed = 0;
   readonly #dialect: EnforcedDialect;
   readonly #columns: Readonly<Record<string, ConditionColumn>>;
   readonly #first: number;
@@ -109,10 +122,13 @@ class Writer {
       return (c.operator === "and") === opposite ? any(parts) : all(parts);
     }
     if (c.type !== "field") throw refused("it is none");
-    const column = this.#column(c.field);
+    const column = this.#field(c.field, depth);
+    // It has no value for any row, which is said beside it.
+    if (column === undefined) return c.operator === "exists" && opposite ? TRUE : FALSE;
+    const { of = [] } = column;
     switch (c.operator) {
       case "exists":
-        return opposite ? FALSE : TRUE;
+        return opposite ? any(of.map((name) => `${name} IS NULL`)) : all(of.map((name) => `${name} IS NOT NULL`));
       case "in":
         if (!Array.isArray(c.value)) throw refused("in has no values");
         return this.#in(
@@ -122,8 +138,12 @@ class Writer {
         );
       case "startswith":
       case "endswith":
-      case "contains":
-        return this.#holds(c.operator, column, c.value, opposite);
+      case "contains": {
+        const { value } = c;
+        if (typeof value !== "object" || value === null) return this.#holds(c.operator, column, value, opposite);
+        const part = this.#field(value.field, depth);
+        return part === undefined ? FALSE : this.#holdsColumn(c.operator, column, part, opposite);
+      }
       case "eq":
       case "ne":
       case "lt":
@@ -132,8 +152,10 @@ class Writer {
       case "ge": {
         const operator = opposite ? OPPOSITE[c.operator] : c.operator;
         const { value } = c;
-        if (typeof value === "object" && value !== null && "field" in value)
-          return this.#columnsCompared(operator, column, this.#column(value.field));
+        if (typeof value === "object" && value !== null && "field" in value) {
+          const other = this.#field(value.field, depth);
+          return other === undefined ? FALSE : this.#columnsCompared(operator, column, other);
+        }
         return this.#compared(operator, column, this.#operand(value));
       }
       default:
@@ -150,7 +172,28 @@ class Writer {
       .split(".")
       .map((part) => quoted(this.#dialect, part))
       .join(".");
-    return { name, type };
+    return { name, type, exact: type === "text" ? this.#binary(name) : name, digits: INTEGER_DIGITS };
+  }
+
+  /** A column, or what is computed; `undefined` for what has no value for any row, as a column of it is of another kind. */
+  #field(field: RowField, depth: number): Column | undefined {
+    if (typeof field !== "object") return this.#column(field);
+    if (field === null || !Array.isArray(field.of) || depth > MAX_DEPTH) throw refused("a field is none, or too deep");
+    const of = new Set<string>();
+    const args: CallArgument[] = [];
+    for (const arg of field.of as (typeof field)["of"]) {
+      if (typeof arg !== "object" || arg === null || !("field" in arg)) args.push({ value: arg });
+      else {
+        const own = this.#field(arg.field, depth + 1);
+        if (own === undefined) return undefined;
+        for (const name of own.of ?? [own.name]) of.add(name);
+        args.push({ sql: own.exact, type: own.type, digits: own.digits });
+      }
+    }
+    const made = callSql(this.#dialect, field.call, args, (value, type) => this.#parameter(value, type));
+    this.#computed += made?.sql.length ?? 0;
+    if (this.#computed > MAX_LENGTH) throw refused("it becomes too long");
+    return made && { name: made.sql, exact: made.sql, type: made.type, digits: made.digits, of: [...of] };
   }
 
   #operand(value: RowValue): Operand {
@@ -167,9 +210,9 @@ class Writer {
 
   // --- what fields become --------------------------------------------------------------------------------------------
 
-  #compared(operator: Comparison, { name, type }: Column, operand: Operand): string {
+  #compared(operator: Comparison, column: Column, operand: Operand): string {
     const { rank } = operand;
-    const own = RANKS[type];
+    const own = RANKS[column.type];
     // Of NULL: it is null, less than whatever is not.
     const nullHolds =
       rank === 0
@@ -178,83 +221,86 @@ class Writer {
     if (operand.rank !== own) {
       const holds =
         operator === "ne" || (own < rank ? operator === "lt" || operator === "le" : operator === "gt" || operator === "ge");
-      return ofColumn(name, nullHolds, holds);
+      return ofColumn(column, nullHolds, holds);
     }
     if (operand.rank === 1)
-      return this.#booleans(name, nullHolds, (value) => compares(operator, Number(value) - Number(operand.value)));
+      return this.#booleans(column, nullHolds, (value) => compares(operator, Number(value) - Number(operand.value)));
     const value = (operand as { readonly value: string }).value;
     return any([
-      type === "text" ? this.#text(operator, name, value) : `${name} ${SIGNS[operator]} ${this.#number(value)}`,
-      ...(nullHolds ? [`${name} IS NULL`] : []),
+      column.type === "text" ? this.#text(operator, column, value) : `${column.name} ${SIGNS[operator]} ${this.#number(value)}`,
+      nullHolds ? isNull(column) : FALSE,
     ]);
   }
 
-  #booleans(name: string, nullHolds: boolean, holds: (value: boolean) => boolean): string {
+  #booleans(column: Column, nullHolds: boolean, holds: (value: boolean) => boolean): string {
     const [no, yes] = [holds(false), holds(true)];
-    if (no === yes) return ofColumn(name, nullHolds, yes);
-    return any([`${name} = ${yes ? TRUE : FALSE}`, ...(nullHolds ? [`${name} IS NULL`] : [])]);
+    if (no === yes) return ofColumn(column, nullHolds, yes);
+    return any([`${column.name} = ${yes ? TRUE : FALSE}`, nullHolds ? isNull(column) : FALSE]);
   }
 
   /** By code points. An equality is written in the column's own collation too, which never tells equal texts apart, so that an index can serve it. */
-  #text(operator: Comparison, name: string, value: string): string {
-    const exact = `${this.#binary(name)} ${SIGNS[operator]} ${this.#parameter(value)}`;
-    return operator === "eq" ? all([`${name} = ${this.#parameter(value)}`, exact]) : exact;
+  #text(operator: Comparison, { name, exact, of }: Column, value: string): string {
+    const told = `${exact} ${SIGNS[operator]} ${this.#parameter(value)}`;
+    return operator === "eq" && of === undefined ? all([`${name} = ${this.#parameter(value)}`, told]) : told;
   }
 
   #columnsCompared(operator: Comparison, a: Column, b: Column): string {
     if (operator === "gt") return this.#columnsCompared("lt", b, a);
     if (operator === "ge") return this.#columnsCompared("le", b, a);
-    const isNull = ({ name }: Column) => `${name} IS NULL`;
-    const isNot = ({ name }: Column) => `${name} IS NOT NULL`;
     const order = RANKS[a.type] - RANKS[b.type];
-    const sides = [a, b].map(({ name, type }) => (type === "text" ? this.#binary(name) : name));
-    const same = order === 0 ? [sides.join(` ${SIGNS[operator]} `)] : [];
+    const same = order === 0 ? [`${a.exact} ${SIGNS[operator]} ${b.exact}`] : [];
     switch (operator) {
       case "eq":
         return any([...same, all([isNull(a), isNull(b)])]);
       case "ne":
-        return any(order === 0 ? [...same, all([isNull(a), isNot(b)]), all([isNot(a), isNull(b)])] : [isNot(a), isNot(b)]);
+        return any(
+          order === 0 ? [...same, all([isNull(a), isNotNull(b)]), all([isNotNull(a), isNull(b)])] : [isNotNull(a), isNotNull(b)],
+        );
       case "lt":
-        return order < 0 ? isNot(b) : any([...same, all([isNull(a), isNot(b)])]);
+        return order < 0 ? isNotNull(b) : any([...same, all([isNull(a), isNotNull(b)])]);
       case "le":
-        return order < 0 ? any([isNull(a), isNot(b)]) : any([...same, isNull(a)]);
+        return order < 0 ? any([isNull(a), isNotNull(b)]) : any([...same, isNull(a)]);
     }
   }
 
   #in(column: Column, operands: readonly Operand[], opposite: boolean): string {
-    const { name, type } = column;
+    const { name, exact, type, of: computed } = column;
     const values = operands.flatMap((operand) =>
       operand.rank === RANKS[type] && operand.rank > 0 ? [operand as { readonly value: string | boolean }] : [],
     );
     const nullHolds = operands.some(({ rank }) => rank === 0) !== opposite;
     if (type === "boolean")
-      return this.#booleans(name, nullHolds, (value) => values.some((each) => each.value === value) !== opposite);
-    if (values.length === 0) return ofColumn(name, nullHolds, opposite);
+      return this.#booleans(column, nullHolds, (value) => values.some((each) => each.value === value) !== opposite);
+    if (values.length === 0) return ofColumn(column, nullHolds, opposite);
     const list = (of: string) =>
       `${of} ${opposite ? "NOT IN" : "IN"} (${values.map(({ value }) => (type === "text" ? this.#parameter(value as string) : this.#number(value as string))).join(", ")})`;
-    const exact = list(type === "text" ? this.#binary(name) : name);
-    return any([type === "text" && !opposite ? all([list(name), exact]) : exact, ...(nullHolds ? [`${name} IS NULL`] : [])]);
+    const served = type === "text" && !opposite && computed === undefined;
+    return any([served ? all([list(name), list(exact)]) : list(exact), nullHolds ? isNull(column) : FALSE]);
   }
 
   /** Functions and not LIKE: in a text that is looked for nothing means anything else. */
-  #holds(operator: "startswith" | "endswith" | "contains", { name, type }: Column, value: string, opposite: boolean): string {
+  #holds(operator: Holds, column: Column, value: string, opposite: boolean): string {
     if (typeof value !== "string") throw refused(`${operator} has no text`);
     const wanted = checkedText(value);
     // Of what is no text it does not hold.
-    if (type !== "text") return opposite ? TRUE : FALSE;
-    if (wanted === "") return `${name} IS ${opposite ? "" : "NOT "}NULL`;
-    const call = this.#call(operator, this.#binary(name), wanted);
-    return opposite ? any([`NOT ${call}`, `${name} IS NULL`]) : call;
+    if (column.type !== "text") return opposite ? TRUE : FALSE;
+    if (wanted === "") return opposite ? isNull(column) : isNotNull(column);
+    const call = this.#call(operator, column.exact, () => this.#parameter(wanted), String([...wanted].length));
+    return opposite ? any([`NOT ${call}`, isNull(column)]) : call;
   }
 
-  #call(operator: "startswith" | "endswith" | "contains", text: string, wanted: string): string {
-    const parameter = (): string => this.#parameter(wanted);
-    if (this.#dialect === "snowflake") return `${operator.toUpperCase()}(${text}, ${parameter()})`;
-    if (operator === "contains") return `(STRPOS(${text}, ${parameter()}) > 0)`;
-    if (operator === "startswith") return `STARTS_WITH(${text}, ${parameter()})`;
-    return this.#dialect === "bigquery"
-      ? `ENDS_WITH(${text}, ${parameter()})`
-      : `(RIGHT(${text}, ${[...wanted].length}) = ${parameter()})`;
+  /** Of two columns: that they are texts is said beside it. */
+  #holdsColumn(operator: Holds, column: Column, part: Column, opposite: boolean): string {
+    if (column.type !== "text" || part.type !== "text") return FALSE;
+    const call = this.#call(operator, column.exact, () => part.exact, `LENGTH(${part.exact})`);
+    return opposite ? all([`NOT ${call}`, `${part.exact} <> ''`]) : any([call, `${part.exact} = ''`]);
+  }
+
+  #call(operator: Holds, text: string, wanted: () => string, length: string): string {
+    if (this.#dialect === "snowflake") return `${operator.toUpperCase()}(${text}, ${wanted()})`;
+    if (operator === "contains") return `(STRPOS(${text}, ${wanted()}) > 0)`;
+    if (operator === "startswith") return `STARTS_WITH(${text}, ${wanted()})`;
+    return this.#dialect === "bigquery" ? `ENDS_WITH(${text}, ${wanted()})` : `(RIGHT(${text}, ${length}) = ${wanted()})`;
   }
 
   // --- what stands in the statement ----------------------------------------------------------------------------------
@@ -274,11 +320,18 @@ class Writer {
   finish(told: string): SqlCondition {
     const parameters: string[] = [];
     const numbers = new Map<string, number>();
+    let length = 0;
     const sql = told.replace(/\0(\d+)\0/g, (_, index) => {
       const { value, type } = this.#values[Number(index)] as { readonly value: string; readonly type: string };
-      const key = this.#dialect === "postgres" ? `${type} ${value}` : index;
-      const number = numbers.get(key) ?? this.#first + parameters.push(value) - 1;
-      numbers.set(key, number);
+      // Where placeholders have no numbers each is a parameter of its own.
+      const key = `${type} ${value}`;
+      let number = this.#dialect === "postgres" ? numbers.get(key) : undefined;
+      if (number === undefined) {
+        length += value.length;
+        if (length > MAX_LENGTH) throw refused("its values become too long");
+        number = this.#first + parameters.push(value) - 1;
+        numbers.set(key, number);
+      }
       return `CAST(${this.#dialect === "postgres" ? `$${number}` : "?"} AS ${type})`;
     });
     return { sql, parameters };
@@ -303,10 +356,13 @@ function compares(operator: Comparison, order: number): boolean {
   return { eq: order === 0, ne: order !== 0, lt: order < 0, le: order <= 0, gt: order > 0, ge: order >= 0 }[operator];
 }
 
+const isNull = ({ name, of }: Column): string => (of === undefined ? `${name} IS NULL` : FALSE);
+const isNotNull = ({ name, of }: Column): string => (of === undefined ? `${name} IS NOT NULL` : TRUE);
+
 /** By what holds of NULL, and of all else. */
-function ofColumn(name: string, nullHolds: boolean, holds: boolean): string {
+function ofColumn(column: Column, nullHolds: boolean, holds: boolean): string {
   if (nullHolds === holds) return holds ? TRUE : FALSE;
-  return `${name} IS ${holds ? "NOT " : ""}NULL`;
+  return holds ? isNotNull(column) : isNull(column);
 }
 
 function all(parts: readonly string[]): string {
@@ -325,7 +381,7 @@ function joined(parts: readonly string[], by: string, nothing: string, decides: 
 }
 
 function checkedText(value: string): string {
-  if (/[\0\p{Cs}]/u.test(value)) throw refused("a text cannot be written");
+  if (!isWritten(value)) throw refused("a text cannot be written");
   return value;
 }
 

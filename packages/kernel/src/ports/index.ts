@@ -39,7 +39,9 @@ export {
   type PolicyProblem,
   type PolicySource,
   type PolicyWork,
+  type RowCall,
   type RowCondition,
+  type RowField,
   type RowValue,
 } from "./policy-engine.ts";
 export type { Random } from "./random.ts";

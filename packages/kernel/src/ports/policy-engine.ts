@@ -51,26 +51,34 @@ export function checkDecided(answer: PolicyAnswer): void {
 /** A value of a row; of a number that no double is the digits. */
 export type RowValue = null | boolean | number | string | { readonly number: string };
 
+/** A column by its ref (`input.row.owner`), or what a function of Rego makes of columns, integers or texts; it has a value where they all are of the kind that the function takes. */
+export type RowField = string | RowCall;
+
+export interface RowCall {
+  readonly call: string;
+  readonly of: readonly (RowValue | { readonly field: RowField })[];
+}
+
 /**
  * What must hold of a row, in the form of UCAST, as an engine that evaluates for all rows at once gives it: each field is true or false of each row whose NULLs are Rego's null, by Rego's order of all
- * values (null < false < true < numbers < texts).
+ * values (null < false < true < numbers < texts). What is said of a call counts where it exists, which is said beside it.
  */
 export type RowCondition =
   | { readonly type: "compound"; readonly operator: "and" | "or" | "not"; readonly value: readonly RowCondition[] }
   | {
       readonly type: "field";
       readonly operator: "eq" | "ne" | "lt" | "le" | "gt" | "ge";
-      readonly field: string;
-      readonly value: RowValue | { readonly field: string };
+      readonly field: RowField;
+      readonly value: RowValue | { readonly field: RowField };
     }
-  | { readonly type: "field"; readonly operator: "in"; readonly field: string; readonly value: readonly RowValue[] }
+  | { readonly type: "field"; readonly operator: "in"; readonly field: RowField; readonly value: readonly RowValue[] }
   | {
       readonly type: "field";
       readonly operator: "startswith" | "endswith" | "contains";
-      readonly field: string;
-      readonly value: string;
+      readonly field: RowField;
+      readonly value: string | { readonly field: RowField };
     }
-  | { readonly type: "field"; readonly operator: "exists"; readonly field: string };
+  | { readonly type: "field"; readonly operator: "exists"; readonly field: RowField };
 
 /** For which rows of a table a document holds. What no condition says is `refused`: it is no filter, and nothing may be shown by it. */
 export type FilterAnswer =

@@ -71,7 +71,38 @@ const collection = fc.oneof(
   fc.constantFrom("data.names", "data.numbers", "data.levels", "input.list", "input.user", "names"),
 );
 const operator = fc.constantFrom("==", "!=", "<", "<=", ">", ">=");
-const other = fc.oneof(literal, column);
+const texts = fc.constantFrom(...["name", "name", "note", "note", "age", "open"].map((name) => `input.row.${name}`));
+const integers = fc.constantFrom(...["age", "age", "level", "level", "name", "active"].map((name) => `input.row.${name}`));
+const { text: madeText, number: madeNumber } = fc.letrec<{ text: string; number: string }>((tie) => ({
+  /** What functions make of texts. */
+  text: fc.oneof(
+    { maxDepth: 2, depthIdentifier: "terms" },
+    texts,
+    fc.tuple(fc.constantFrom("lower", "upper", "trim_space"), tie("text")).map(([f, x]) => `${f}(${x})`),
+    fc
+      .tuple(fc.constantFrom("trim", "trim_left", "trim_right", "trim_prefix", "trim_suffix"), tie("text"), text)
+      .map(([f, x, y]) => `${f}(${x}, ${y})`),
+    fc.tuple(tie("text"), fc.constantFrom(0, 1, 2), fc.constantFrom(-1, 0, 1)).map(([x, a, b]) => `substring(${x}, ${a}, ${b})`),
+    fc.tuple(tie("text"), text, text).map(([x, a, b]) => `replace(${x}, ${a}, ${b})`),
+    fc.tuple(text, tie("text"), fc.oneof(text, tie("text"))).map(([glue, x, y]) => `concat(${glue}, [${x}, ${y}])`),
+  ),
+  /** Arithmetic of integers. */
+  number: fc.oneof(
+    { maxDepth: 2, depthIdentifier: "terms" },
+    integers,
+    tie("text").map((x) => `count(${x})`),
+    tie("number").map((x) => `abs(${x})`),
+    fc
+      .tuple(fc.oneof(tie("number"), fc.constantFrom(...INTEGERS)), fc.constantFrom("+", "-", "*"), tie("number"))
+      .map(([a, op, b]) => `(${a} ${op} ${b})`),
+  ),
+}));
+/** A column that stands alone among them is no function's. */
+const made = fc.oneof(
+  madeText.map((x) => (x.endsWith(")") ? x : `lower(${x})`)),
+  madeNumber.map((x) => (x.endsWith(")") ? x : `(${x} - 1)`)),
+);
+const other = fc.oneof({ weight: 4, arbitrary: literal }, { weight: 3, arbitrary: column }, { weight: 1, arbitrary: made });
 const holds = fc.constantFrom("startswith", "endswith", "contains");
 
 const expression = fc.oneof(
@@ -92,6 +123,14 @@ const expression = fc.oneof(
   fc.tuple(operator, literal).map(([op, b]) => `grade ${op} ${b}`),
   fc.constantFrom("fallen", "flag", '"x" in deny', "deny.y", "deny[input.user]", "open_one", "owns(input.row)"),
   fc.tuple(column, fc.constantFrom("deny", "grades")).map(([a, set]) => `${a} in ${set}`),
+  { weight: 3, arbitrary: fc.tuple(made, operator, other).map(([a, op, b]) => `${a} ${op} ${b}`) },
+  fc.tuple(made, collection).map(([a, all]) => `${a} in ${all}`),
+  fc.tuple(holds, fc.oneof(column, made, text), fc.oneof(column, made)).map(([f, a, b]) => `${f}(${a}, ${b})`),
+  fc.tuple(other, column, other, fc.boolean()).map(([a, b, c, set]) => `${a} in ${set ? `{${b}, ${c}}` : `[${b}, ${c}]`}`),
+  fc
+    .tuple(fc.constantFrom("is_null", "is_string", "is_number", "is_boolean", "is_array"), fc.oneof(column, made))
+    .map(([f, a]) => `${f}(${a})`),
+  fc.tuple(holds, column, text, fc.boolean()).map(([f, a, b, c]) => `${f}(${a}, ${b}) == ${c}`),
 );
 
 const statement = fc.oneof(
@@ -107,7 +146,9 @@ const statement = fc.oneof(
   fc
     .tuple(column, operator, literal, fc.constantFrom("true", "false", "null"))
     .map(([a, op, b, c]) => `(${a} ${op} ${b}) == ${c}`),
-  fc.tuple(column, other).map(([a, b]) => `v := ${a}\n\tv == ${b}`),
+  fc.tuple(fc.oneof(column, made), other).map(([a, b]) => `v := ${a}\n\tv == ${b}`),
+  fc.tuple(column, other, operator, other).map(([a, b, op, c]) => `some w in [${a}, ${b}]\n\tw ${op} ${c}`),
+  fc.tuple(column, other, operator, other).map(([a, b, op, c]) => `every w in {${a}, ${b}} {\n\t\tw ${op} ${c}\n\t}`),
   fc.tuple(column, operator, literal).map(([a, op, b]) => `some k, l in data.levels\n\t${a} == k\n\tl ${op} ${b}`),
 );
 
@@ -115,7 +156,7 @@ const statement = fc.oneof(
 const body = fc.array(statement, { minLength: 1, maxLength: 3 }).map((all) => {
   const used = new Set<string>();
   const kept = all.filter((each) => {
-    const declared = /^(?:some (?:e|k)|v :=)/.exec(each)?.[0];
+    const declared = /^(?:some [ekw]|v :=)/.exec(each)?.[0];
     if (declared === undefined) return true;
     return !used.has(declared) && used.add(declared) !== undefined;
   });

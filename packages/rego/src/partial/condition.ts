@@ -7,28 +7,55 @@ export type ConditionValue = null | boolean | number | string | { readonly numbe
 /** How two values compare, by Rego's order of all of them: null < false < true < numbers < strings. */
 export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 
+/** Rego's functions of that name, of integers and of texts; `concat` is of its texts, one behind the other. */
+export type ConditionFunction =
+  | "plus"
+  | "minus"
+  | "mul"
+  | "abs"
+  | "count"
+  | "concat"
+  | "lower"
+  | "upper"
+  | "substring"
+  | "replace"
+  | "trim"
+  | "trim_left"
+  | "trim_right"
+  | "trim_prefix"
+  | "trim_suffix";
+
+/** A column by its ref, such as `input.row.owner`, or what a function makes of columns: it has a value where they all are of the kind that the function takes. */
+export type ConditionField = string | ConditionCall;
+
+export interface ConditionCall {
+  readonly call: ConditionFunction;
+  readonly of: readonly (ConditionValue | { readonly field: ConditionField })[];
+}
+
 /**
- * What must hold of a row, as a tree of UCAST's form. `field` is a ref such as `input.row.owner`. Each of them is true or false of every row that has all its columns, null among their values, so that
- * `not`, which stands before `in`, `exists` and the three of texts alone, is its opposite. An `and` of nothing always holds, an `or` of nothing never.
+ * What must hold of a row, as a tree of UCAST's form. Each of them is true or false of every row that has all its columns, null among their values, so that
+ * `not`, which stands before `in`, `exists` and the three of texts alone, is its opposite. Beside whatever is said of a call stands that it exists, and where its opposite is said, or that it does
+ * not: what is said of it where it has no value changes nothing. An `and` of nothing always holds, an `or` of nothing never.
  */
 export type Condition =
   | { readonly type: "compound"; readonly operator: "and" | "or" | "not"; readonly value: readonly Condition[] }
   | {
       readonly type: "field";
       readonly operator: Comparison;
-      readonly field: string;
-      readonly value: ConditionValue | { readonly field: string };
+      readonly field: ConditionField;
+      readonly value: ConditionValue | { readonly field: ConditionField };
     }
-  | { readonly type: "field"; readonly operator: "in"; readonly field: string; readonly value: readonly ConditionValue[] }
-  /** The column is a text that begins with, ends with or holds `value`. */
+  | { readonly type: "field"; readonly operator: "in"; readonly field: ConditionField; readonly value: readonly ConditionValue[] }
+  /** It is a text that begins with, ends with or holds `value`. */
   | {
       readonly type: "field";
       readonly operator: "startswith" | "endswith" | "contains";
-      readonly field: string;
-      readonly value: string;
+      readonly field: ConditionField;
+      readonly value: string | { readonly field: ConditionField };
     }
-  /** The row has the column: what reads it needs no more of it. */
-  | { readonly type: "field"; readonly operator: "exists"; readonly field: string };
+  /** The row has the column, or the call a value: what reads it needs no more of it. */
+  | { readonly type: "field"; readonly operator: "exists"; readonly field: ConditionField };
 
 export const ALWAYS: Condition = Object.freeze({ type: "compound", operator: "and", value: [] });
 export const NEVER: Condition = Object.freeze({ type: "compound", operator: "or", value: [] });
@@ -47,23 +74,33 @@ export function and(parts: readonly Condition[]): Condition {
     else all.push(part);
   }
   // what says something of a column says that it is there
-  const told = new Set(all.flatMap((c) => (c.operator === "exists" ? [] : fieldsOf(c))));
+  const told = new Set(all.flatMap((c) => (c.operator === "exists" && typeof c.field === "string" ? [] : columnsOf(c))));
   const seen = new Set<string>();
   const kept = all.filter((c) => {
     if (c.type !== "field") return true;
-    if (c.operator === "exists" && told.has(c.field)) return false;
+    if (c.operator === "exists" && typeof c.field === "string" && told.has(c.field)) return false;
     return isNew(c, seen);
   });
   return kept.length === 1 ? (kept[0] as Condition) : { type: "compound", operator: "and", value: kept };
 }
 
-/** The columns that a field reads. */
-function fieldsOf(c: Condition): readonly string[] {
+/** The columns that a condition of a field reads. */
+function columnsOf(c: Condition): readonly string[] {
   if (c.type !== "field") return [];
-  return "value" in c && !Array.isArray(c.value) && isField(c.value as ConditionValue | { readonly field: string })
-    ? [c.field, (c.value as { readonly field: string }).field]
-    : [c.field];
+  return [c.field, ...("value" in c && isField(c.value) ? [c.value.field] : [])].flatMap(columnsIn);
 }
+
+function columnsIn(field: ConditionField): readonly string[] {
+  return typeof field === "string" ? [field] : field.of.flatMap((arg) => (isField(arg) ? columnsIn(arg.field) : []));
+}
+
+/** The calls in a field. */
+export function callsIn(field: ConditionField): number {
+  return typeof field === "string" ? 0 : field.of.reduce<number>((n, arg) => n + (isField(arg) ? callsIn(arg.field) : 0), 1);
+}
+
+/** What tells two fields apart. */
+export const fieldKey = (field: ConditionField): string => (typeof field === "string" ? field : JSON.stringify(field));
 
 export function or(parts: readonly Condition[]): Condition {
   const any: Condition[] = [];
@@ -78,7 +115,10 @@ export function or(parts: readonly Condition[]): Condition {
 
 /** Of several values of one column one `in`, where the first of them stood. */
 function gathered(any: readonly Condition[]): readonly Condition[] {
-  const values = new Map<string, { readonly at: number; readonly all: Map<string, ConditionValue> }>();
+  const values = new Map<
+    string,
+    { readonly at: number; readonly field: ConditionField; readonly all: Map<string, ConditionValue> }
+  >();
   const out: Condition[] = [];
   for (const c of any) {
     const own = valuesOf(c);
@@ -86,14 +126,15 @@ function gathered(any: readonly Condition[]): readonly Condition[] {
       out.push(c);
       continue;
     }
-    let known = values.get(c.field);
+    const key = fieldKey(c.field);
+    let known = values.get(key);
     if (known === undefined) {
-      known = { at: out.push(c) - 1, all: new Map() };
-      values.set(c.field, known);
+      known = { at: out.push(c) - 1, field: c.field, all: new Map() };
+      values.set(key, known);
     }
     for (const value of own) known.all.set(JSON.stringify(value), value);
   }
-  for (const [field, { at, all }] of values) out[at] = oneOf(field, [...all.values()]);
+  for (const { at, field, all } of values.values()) out[at] = oneOf(field, [...all.values()]);
   return out;
 }
 
@@ -103,7 +144,7 @@ function valuesOf(c: Condition): readonly ConditionValue[] | undefined {
 }
 
 /** The column is one of them. */
-export function oneOf(field: string, values: readonly ConditionValue[]): Condition {
+export function oneOf(field: ConditionField, values: readonly ConditionValue[]): Condition {
   const [only] = values;
   if (only === undefined) return NEVER;
   return values.length === 1
@@ -119,7 +160,7 @@ function isNew(c: Condition, seen: Set<string>): boolean {
   return !seen.has(key) && seen.add(key) !== undefined;
 }
 
-function isField(value: ConditionValue | { readonly field: string }): value is { readonly field: string } {
+function isField(value: unknown): value is { readonly field: ConditionField } {
   return typeof value === "object" && value !== null && "field" in value;
 }
 
@@ -149,7 +190,7 @@ export function excludes(a: Condition, b: Condition, step: () => void): boolean 
     return right.some(([part, key]) => {
       step();
       if (key === opposite) return true;
-      if (left.operator !== "eq" || part.operator !== "eq" || left.field !== part.field) return false;
+      if (left.operator !== "eq" || part.operator !== "eq" || fieldKey(left.field) !== fieldKey(part.field)) return false;
       return !isField(left.value) && !isField(part.value) && JSON.stringify(left.value) !== JSON.stringify(part.value);
     });
   });
@@ -165,7 +206,7 @@ export function conditionValue(value: Value): ConditionValue | undefined {
 }
 
 /** `field OPERATOR value` for whatever value: columns are no arrays, objects or sets. */
-export function compared(operator: Comparison, field: string, value: Value): Condition {
+export function compared(operator: Comparison, field: ConditionField, value: Value): Condition {
   const scalar = conditionValue(value);
   if (scalar !== undefined) return { type: "field", operator, field, value: scalar };
   // every scalar is less than what is none

@@ -21,10 +21,12 @@ import type { Context, Frame, Step } from "../eval/context.ts";
 import { Cursor, materialise, type Program, step } from "../eval/documents.ts";
 import type { Location } from "../syntax/ast.ts";
 import { allocate, tick } from "../value/meter.ts";
+import { isInteger } from "../value/number.ts";
 import {
   equal,
   getKey,
   isArray,
+  isNumber,
   isObject,
   lookup,
   objectSize,
@@ -38,10 +40,15 @@ import {
   and,
   type Comparison,
   type Condition,
+  type ConditionCall,
+  type ConditionField,
+  type ConditionFunction,
   type ConditionValue,
+  callsIn,
   compared,
   conditionValue,
   excludes,
+  fieldKey,
   isAlways,
   isNever,
   NEVER,
@@ -52,7 +59,7 @@ import {
 
 /** What of a policy no condition says. */
 export type PartialCode =
-  /** A function of a column that is none of the comparisons, `in`, `startswith`, `endswith` and `contains`. */
+  /** A function of a column that no condition has, or of arguments that it does not take there. */
   | "partial_function"
   /** `with`, where what it changes or what is asked depends on a row. */
   | "partial_with"
@@ -84,10 +91,14 @@ export class PartialRefusal extends Error {
   }
 }
 
-/** A value as far as it is known: a document that holds rows (its path below `input`), a column of one, or a set of rules that depend on one. */
+/**
+ * A value as far as it is known: a document that holds rows (its path below `input`), a column of one or what is made of columns, an array or a set that was written with such a member, or a set of
+ * rules that depend on a row.
+ */
 type Partly =
   | { readonly kind: "known"; readonly value: Value }
-  | { readonly kind: "column"; readonly field: string }
+  | { readonly kind: "column"; readonly field: ConditionField }
+  | { readonly kind: "list"; readonly of: "array" | "set"; readonly items: readonly Partly[] }
   | { readonly kind: "place"; readonly path: readonly string[] }
   | { readonly kind: "elements"; readonly set: RuleSet };
 
@@ -137,8 +148,46 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = { equal: "eq", neq: "n
 const FLIPPED: Readonly<Record<Comparison, Comparison>> = { eq: "eq", ne: "ne", lt: "gt", gt: "lt", le: "ge", ge: "le" };
 const TEXTS: ReadonlySet<string> = new Set(["startswith", "endswith", "contains"]);
 
+/** What a function takes in its places: a column that is a number or a text, or what is known alone. */
+type Taken = "number" | "text" | "known";
+const CALLS: Readonly<Record<string, readonly Taken[]>> = {
+  plus: ["number", "number"],
+  minus: ["number", "number"],
+  mul: ["number", "number"],
+  abs: ["number"],
+  count: ["text"],
+  lower: ["text"],
+  upper: ["text"],
+  substring: ["text", "known", "known"],
+  replace: ["text", "known", "known"],
+  trim: ["text", "known"],
+  trim_left: ["text", "known"],
+  trim_right: ["text", "known"],
+  trim_prefix: ["text", "known"],
+  trim_suffix: ["text", "known"],
+  trim_space: ["text"],
+};
+
+/** Go's `unicode.IsSpace`, which `trim_space` asks. */
+const SPACES =
+  "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000";
+
+/** By Rego's order of all values each kind is a range. */
+const KINDS: Readonly<Record<string, (field: ConditionField) => Condition>> = {
+  is_null: (field) => compared("eq", field, null),
+  is_boolean: (field) => oneOf(field, [false, true]),
+  is_number: (field) => and([compared("gt", field, true), compared("lt", field, "")]),
+  is_string: (field) => compared("ge", field, ""),
+  is_array: () => NEVER,
+  is_object: () => NEVER,
+  is_set: () => NEVER,
+};
+
 /** So many fields has one condition: it becomes a statement of a database. */
 const MAX_FIELDS = 10_000;
+
+/** So many calls has one field. */
+const MAX_CALLS = 100;
 
 /**
  * Evaluates a body for all rows at once. What no row can change is run by the engine; the rest is followed literal by literal, each solution with the condition that a row must meet for it.
@@ -168,7 +217,7 @@ export class PartialEvaluator {
     for (let c = open.pop(); c !== undefined; c = open.pop()) {
       tick();
       if (c.type === "compound") open.push(...c.value);
-      else left -= c.operator === "in" ? c.value.length : 1;
+      else left -= (c.operator === "in" ? c.value.length : 1) + callsIn(c.field);
       if (left < 0) allocate(Number.POSITIVE_INFINITY);
     }
     return condition;
@@ -334,19 +383,22 @@ export class PartialEvaluator {
 
   #every(place: Place, action: Action & { kind: "every" }, loc: Location, bindings: Bindings, found: Found): void {
     this.#value(place, action.domain, bindings, (domain, more, met) => {
-      if (domain.kind !== "known") throw this.#refusal(place, loc, "partial_iteration", "every over a row or a column");
-      const { value } = domain;
-      if (!isArray(value) && !isObject(value) && !(value instanceof RegoSet)) return;
+      if (domain.kind !== "known" && domain.kind !== "list")
+        throw this.#refusal(place, loc, "partial_iteration", "every over a row or a column");
+      if (domain.kind === "known" && !isArray(domain.value) && !isObject(domain.value) && !(domain.value instanceof RegoSet))
+        return;
       for (const variable of [action.key, action.value]) {
         if (variable === undefined) continue;
         variable.bound = true;
-        if (action.domain.kind === "var" && place.tainted.has(action.domain.variable)) place.tainted.add(variable);
+        let hangs = domain.kind === "list";
+        eachVariable(action.domain, (v) => (hangs ||= place.tainted.has(v)));
+        if (hangs) place.tainted.add(variable);
       }
       const plan = this.#plan(place, action.body.literals);
       const all: Condition[] = [met];
-      for (const [key, item] of entriesOf(value)) {
-        const inside = new Map(more).set(action.value, known(item));
-        if (action.key !== undefined) inside.set(action.key, known(key));
+      for (const [key, item] of membersOf(domain)) {
+        const inside = new Map(more).set(action.value, item);
+        if (action.key !== undefined) inside.set(action.key, key);
         const holds: Condition[] = [];
         this.#solve(place, plan, 0, inside, ALWAYS, (_, condition) => void holds.push(condition));
         all.push(or(holds));
@@ -460,7 +512,8 @@ export class PartialEvaluator {
     const b = this.#comparable(place, right, loc);
     if (a.kind === "column") {
       if (b.kind === "known") return compared(operator, a.field, b.value);
-      if (a.field === b.field) return operator === "eq" || operator === "le" || operator === "ge" ? ALWAYS : NEVER;
+      if (fieldKey(a.field) === fieldKey(b.field))
+        return operator === "eq" || operator === "le" || operator === "ge" ? ALWAYS : NEVER;
       return { type: "field", operator, field: a.field, value: { field: b.field } };
     }
     if (b.kind === "column") return compared(FLIPPED[operator], b.field, a.value);
@@ -470,6 +523,7 @@ export class PartialEvaluator {
   #comparable(place: Place, value: Partly, loc: Location): Partly & { kind: "known" | "column" } {
     if (value.kind === "known" || value.kind === "column") return value;
     if (value.kind === "place") throw this.#refusal(place, loc, "partial_row", "a row as a whole");
+    if (value.kind === "list") throw this.#refusal(place, loc, "partial_term", "an array or a set that holds a column");
     throw this.#refusal(place, loc, "partial_document", `${value.set.name} as a whole`);
   }
 
@@ -505,17 +559,73 @@ export class PartialEvaluator {
       const operator = Object.hasOwn(COMPARISONS, name) ? COMPARISONS[name] : undefined;
       if (operator !== undefined) answer(this.#compare(place, operator, a, b, loc), more, met);
       else if (name === "internal.member_2") answer(this.#member(place, a, b, loc), more, met);
-      else if (TEXTS.has(name) && a.kind === "column" && b.kind === "known" && action.out === undefined) {
-        const { value } = b;
-        // of what is no text they have no answer
-        const holds: Condition =
-          typeof value === "string" ? { type: "field", operator: name as "contains", field: a.field, value } : NEVER;
-        found(more, and([met, holds]));
+      else if (TEXTS.has(name))
+        this.#holds(place, name as "contains", a, b, loc, (defined, holds) => answer(holds, more, and([met, defined])));
+      else if (Object.hasOwn(KINDS, name)) {
+        const of = this.#comparable(place, a, loc) as Partly & { kind: "column" };
+        answer((KINDS[name] as (typeof KINDS)[string])(of.field), more, met);
       } else {
-        for (const arg of args) this.#comparable(place, arg, loc);
-        throw this.#refusal(place, loc, "partial_function", `${name} of a column`);
+        const value = this.#made(place, name, action.callee, args, loc);
+        if (value === undefined) return;
+        const exists: Condition = value.kind === "column" ? { type: "field", operator: "exists", field: value.field } : ALWAYS;
+        const both = and([met, exists]);
+        if (action.out === undefined) this.#truthy(value, more, both, found);
+        else this.#match(place, action.out, value, more, (last, matched) => found(last, and([both, matched])));
       }
     });
+  }
+
+  /** Of texts alone: for which rows there is an answer, and for which of those it is true. */
+  #holds(
+    place: Place,
+    operator: "startswith" | "endswith" | "contains",
+    text: Partly,
+    part: Partly,
+    loc: Location,
+    found: (defined: Condition, holds: Condition) => void,
+  ): void {
+    const of = this.#comparable(place, text, loc);
+    const wanted = this.#comparable(place, part, loc);
+    for (const side of [of, wanted]) if (side.kind === "known" && typeof side.value !== "string") return;
+    const field: ConditionField = of.kind === "column" ? of.field : { call: "concat", of: [of.value as string] };
+    const value = wanted.kind === "column" ? { field: wanted.field } : (wanted.value as string);
+    const texts = [of, wanted].map((side) => (side.kind === "column" ? compared("ge", side.field, "") : ALWAYS));
+    found(and(texts), { type: "field", operator, field, value });
+  }
+
+  /** What a function makes of columns; `undefined` where it has no answer for any row. */
+  #made(place: Place, name: string, callee: Callee, args: readonly Partly[], loc: Location): Partly | undefined {
+    const [first, second] = args;
+    if (name === "count" && first?.kind === "list" && first.of === "array") return known(first.items.length);
+    if (name === "concat" && first?.kind === "known" && second?.kind === "list" && second.of === "array") {
+      const glue = first.value;
+      const texts = second.items.map((item) => this.#comparable(place, item, loc));
+      if (typeof glue !== "string" || texts.some((text) => text.kind === "known" && typeof text.value !== "string"))
+        return undefined;
+      const of = texts.flatMap((text, i) => [...(i === 0 || glue === "" ? [] : [glue]), argument(text)]);
+      return this.#called(place, { call: "concat", of }, loc);
+    }
+    const parts = args.map((arg) => this.#comparable(place, arg, loc));
+    const takes = Object.hasOwn(CALLS, name) ? CALLS[name] : undefined;
+    if (takes === undefined || takes.some((each, i) => each === "known" && parts[i]?.kind === "column"))
+      throw this.#refusal(place, loc, "partial_function", `${name} of a column`);
+    // whether it has an answer hangs on nothing but the kinds of its columns
+    const samples = parts.map((part, i) => (part.kind === "known" ? part.value : takes[i] === "number" ? 0 : ""));
+    if (this.#call(callee, samples, place) === undefined) return undefined;
+    if (parts.some((part) => part.kind === "known" && isNumber(part.value) && !isInteger(part.value)))
+      throw this.#refusal(place, loc, "partial_function", `${name} of a column and a fraction, which is rounded here,`);
+    if (name === "replace" && samples[1] === "") throw this.#refusal(place, loc, "partial_function", "replace of the empty text");
+    const of = parts.map(argument);
+    return this.#called(
+      place,
+      name === "trim_space" ? { call: "trim", of: [...of, SPACES] } : { call: name as ConditionFunction, of },
+      loc,
+    );
+  }
+
+  #called(place: Place, field: ConditionCall, loc: Location): Partly {
+    if (callsIn(field) > MAX_CALLS) throw this.#refusal(place, loc, "partial_function", `a term of more than ${MAX_CALLS} calls`);
+    return { kind: "column", field };
   }
 
   #member(place: Place, item: Partly, collection: Partly, loc: Location): Condition {
@@ -525,6 +635,7 @@ export class PartialEvaluator {
           and([condition, this.#compare(place, "eq", item, value, loc)]),
         ),
       );
+    if (collection.kind === "list") return or(collection.items.map((each) => this.#compare(place, "eq", item, each, loc)));
     if (collection.kind !== "known") throw this.#refusal(place, loc, "partial_iteration", "in a row or a column");
     // where both are known the engine has answered
     const { field } = this.#comparable(place, item, loc) as Partly & { kind: "column" };
@@ -729,8 +840,9 @@ export class PartialEvaluator {
       case "array":
       case "set":
         this.#values(place, operand.items, 0, [], bindings, ALWAYS, (items, more, condition) => {
-          const values = this.#allKnown(place, items, operand.loc);
-          found(known(operand.kind === "array" ? values : RegoSet.of(values)), more, condition);
+          const values = items.flatMap((item) => (item.kind === "known" ? [item.value] : []));
+          if (values.length < items.length) found({ kind: "list", of: operand.kind, items }, more, condition);
+          else found(known(operand.kind === "array" ? values : RegoSet.of(values)), more, condition);
         });
         return;
       case "object":
@@ -752,8 +864,7 @@ export class PartialEvaluator {
 
   #allKnown(place: Place, items: readonly Partly[], loc: Location): readonly Value[] {
     return items.map((item) => {
-      if (item.kind !== "known")
-        throw this.#refusal(place, loc, "partial_term", "an array, an object or a set that holds a column");
+      if (item.kind !== "known") throw this.#refusal(place, loc, "partial_term", "an object that holds a column");
       return item.value;
     });
   }
@@ -838,15 +949,13 @@ export class PartialEvaluator {
       });
       return;
     }
-    const each = (): void => {
-      for (const [k, v] of entriesOf(from.value)) {
+    if (isOpen || from.kind === "list")
+      for (const [k, v] of membersOf(from)) {
         tick();
-        this.#match(place, key, known(k), bindings, (more, met) =>
-          this.#walk(place, known(v), ref, at + 1, more, and([condition, met]), found),
+        this.#match(place, key, k, bindings, (more, met) =>
+          this.#walk(place, v, ref, at + 1, more, and([condition, met]), found),
         );
       }
-    };
-    if (isOpen) each();
     else
       this.#value(place, key, bindings, (name, more, met) => {
         const of = this.#comparable(place, name, ref.loc);
@@ -903,14 +1012,32 @@ const solved: Step = (_c, f) => {
   return false;
 };
 
+/** An argument of a call as conditions hold it: scalars alone are taken. */
+function argument(part: Partly & { kind: "known" | "column" }): ConditionCall["of"][number] {
+  return part.kind === "column" ? { field: part.field } : (conditionValue(part.value) as ConditionValue);
+}
+
 type Found = (bindings: Bindings, condition: Condition) => void;
 type FoundValue = (value: Partly, bindings: Bindings, condition: Condition) => void;
 
 function isSame(a: Partly, b: Partly): boolean {
   if (a.kind === "known") return b.kind === "known" && equal(a.value, b.value);
-  if (a.kind === "column") return b.kind === "column" && a.field === b.field;
+  if (a.kind === "column") return b.kind === "column" && fieldKey(a.field) === fieldKey(b.field);
+  if (a.kind === "list")
+    return (
+      b.kind === "list" &&
+      a.of === b.of &&
+      a.items.length === b.items.length &&
+      a.items.every((item, i) => isSame(item, b.items[i] as Partly))
+    );
   if (a.kind === "elements") return b.kind === "elements" && a.set === b.set;
   return b.kind === "place" && refText(["input", ...a.path]) === refText(["input", ...b.path]);
+}
+
+/** The same of what is known, and of what was written with columns in the order in which it was. */
+function membersOf(of: Partly & { kind: "known" | "list" }): readonly (readonly [Partly, Partly])[] {
+  if (of.kind === "known") return entriesOf(of.value).map(([key, value]) => [known(key), known(value)]);
+  return of.items.map((item, i) => [of.of === "array" ? known(i) : item, item]);
 }
 
 /** The keys and members of a collection in Rego's order. */
