@@ -1,4 +1,6 @@
-import { conditionSql } from "@seneschal/governance";
+import { conditionSql, tableRules, tableView } from "@seneschal/governance";
+import { isCoded } from "@seneschal/kernel";
+import type { RowCondition } from "@seneschal/kernel/ports";
 import { check, compile, readJson } from "@seneschal/rego";
 import { generatedRows, ROW_COLUMNS, rowJson, rowPolicies } from "@seneschal/rego/arbitraries";
 import fc from "fast-check";
@@ -12,6 +14,24 @@ const COLUMNS = Object.fromEntries(
   Object.entries(ROW_COLUMNS).map(([column, type]) => [`input.row.${column}`, { column: `t.${column}`, type }]),
 );
 const TYPES = { text: "text", integer: "bigint", numeric: "numeric", boolean: "boolean" };
+
+/** A view of what an obligation by that rule lets through of a table; none where a value is one that not every database reads alike. */
+function viewOf(name: string, condition: RowCondition): string | undefined {
+  const table = {
+    name,
+    columns: ["id", ...Object.keys(ROW_COLUMNS)],
+    types: { ...ROW_COLUMNS, name: "character varying(80)", age: "bigint", price: "numeric(40, 20)" },
+    conditions: { "data.p.allow": condition },
+  };
+  const obligation = { type: "row_filter", id: "rows", properties: { rule: "data.p.allow" } };
+  const [rules] = tableRules([obligation], [table]);
+  try {
+    return rules && tableView("postgres", rules, `shown_${name}`);
+  } catch (error) {
+    if (isCoded(error, "validation_failed") && /of a row filter cannot/.test(error.message)) return undefined;
+    throw error;
+  }
+}
 
 const LARGE = { ticks: 1e9, elements: 1e8, characters: 1e8, outputNodes: 1e8, outputCharacters: 1e8, milliseconds: 60_000 };
 
@@ -77,6 +97,7 @@ else
       let some = 0;
       let asked = 0;
       let computed = 0;
+      let shown = 0;
       await fc.assert(
         fc.asyncProperty(rowPolicies(), async ({ source, input, data }) => {
           const sources = [{ name: "p.rego", source }];
@@ -95,6 +116,15 @@ else
               found.rows.map(({ id }) => id),
               sql,
             ).toEqual(allowed);
+            const view = viewOf(table, partial.condition);
+            if (view === undefined) continue;
+            shown++;
+            await client.query(view);
+            const seen = await client.query(`SELECT id FROM shown_${table} ORDER BY id`);
+            expect(
+              seen.rows.map(({ id }) => id),
+              view,
+            ).toEqual(allowed);
           }
           asked++;
           if (JSON.stringify(partial.condition).includes('"call"')) computed++;
@@ -104,6 +134,7 @@ else
       );
       expect(some).toBeGreaterThan(asked / 6);
       expect(computed).toBeGreaterThan(asked / 6);
+      expect(shown).toBeGreaterThan(asked / 4);
       expect(asked).toBeGreaterThan(50);
     });
 

@@ -88,10 +88,10 @@ export const decisionRoutes = {
       .strictObject({
         sql: z.string().min(1).max(16_384),
         dialect: z.enum(["postgres", "bigquery", "snowflake"]),
-        resources: z
-          .record(z.string().max(1024), z.string().min(1).max(1024))
-          .default({})
-          .meta({ description: "Table as the database keeps its name -> resource id; without an entry they are the same" }),
+        resources: z.record(z.string().max(1024), z.string().min(1).max(1024)).default({}).meta({
+          description:
+            "Table as the database keeps its name -> resource id; without an entry it is the resource of that name, or the scanned one that the name alone may mean",
+        }),
         view_schema: z
           .string()
           .max(128)

@@ -5,7 +5,7 @@ import { foldedName } from "../sql/folded-name.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import { enforceSql, MAX_ENFORCED_SQL, type QueryReads, queryReads } from "./enforce-sql.ts";
 import { tableView } from "./table-query.ts";
-import { type EnforcedDialect, tableRules } from "./table-rules.ts";
+import { type EnforcedDialect, type EnforcedTable, tableRules } from "./table-rules.ts";
 
 /** A query that is read away from the service: plain data, so that it can be sent. */
 export interface QueryTask {
@@ -16,7 +16,7 @@ export interface QueryTask {
 /** A query to carry obligations out in, with all tables that it reads, as it names them, and their known columns. */
 export interface EnforcementTask extends QueryTask {
   readonly obligations: readonly Obligation[];
-  readonly tables: readonly { readonly name: string; readonly columns: readonly string[] }[];
+  readonly tables: readonly EnforcedTable[];
   /** Tell also a view of each table, in this schema. */
   readonly viewSchema?: string;
 }

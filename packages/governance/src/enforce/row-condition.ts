@@ -3,7 +3,7 @@ import type { RowCondition, RowField, RowValue } from "@seneschal/kernel/ports";
 import { governanceError } from "../errors.ts";
 import { plainNumber } from "../redaction/known-values.ts";
 import { type CallArgument, callSql, INTEGER_DIGITS, isWritten } from "./row-call.ts";
-import { quoted } from "./table-query.ts";
+import { literal, quoted } from "./sql-text.ts";
 import type { EnforcedDialect } from "./table-rules.ts";
 
 export type { RowCondition };
@@ -60,6 +60,16 @@ export function conditionSql(
   checkArgument("first", first, "number");
   const writer = new Writer(dialect, columns, first);
   return writer.finish(writer.condition(condition, false, 0));
+}
+
+/** The same with its values as they are, where a statement has no parameters. Throws for a text that not every dialect reads alike. */
+export function conditionText(
+  dialect: EnforcedDialect,
+  condition: RowCondition,
+  columns: Readonly<Record<string, ConditionColumn>>,
+): string {
+  const writer = new Writer(dialect, columns, 1);
+  return writer.text(writer.condition(condition, false, 0));
 }
 
 const TRUE = "TRUE";
@@ -335,6 +345,14 @@ class Writer {
       return `CAST(${this.#dialect === "postgres" ? `$${number}` : "?"} AS ${type})`;
     });
     return { sql, parameters };
+  }
+
+  /** With the values themselves. */
+  text(told: string): string {
+    return told.replace(/\0(\d+)\0/g, (_, index) => {
+      const { value, type } = this.#values[Number(index)] as { readonly value: string; readonly type: string };
+      return `CAST(${literal(value)} AS ${type})`;
+    });
   }
 
   #number(plain: string): string {

@@ -1,29 +1,32 @@
 import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
+import { conditionText } from "./row-condition.ts";
+import { isQuotable, literal, quoted } from "./sql-text.ts";
 import type { ColumnMask, EnforcedDialect, RowFilter, TableRules } from "./table-rules.ts";
 
-/** A name in quotation marks. Throws for one that could end them. */
-export function quoted(dialect: EnforcedDialect, name: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (name === "" || /["`\\\u0000-\u001f]/.test(name))
-    throw governanceError("validation_failed", "a name of a table or column cannot be written");
-  return dialect === "bigquery" ? `\`${name}\`` : `"${name}"`;
-}
+/** A column that the database has under the name that is known of it: one that a scan could not keep as it is, or that no quotation marks hold, is not shown. */
+const isNamed = (column: string): boolean => !/\ufffd|<[A-Z][A-Z_\d]*>/.test(column) && isQuotable(column);
 
-/** What of a table may be seen, as a query: its columns by name, masked, and the rows that pass. `from`: how the table is named there. */
+/**
+ * What of a table may be seen, as a query: its columns by name, masked, and the rows that pass. `from`: how the table is named there. A column whose name cannot be written is not among them.
+ */
 export function tableQuery(dialect: EnforcedDialect, rules: TableRules, from: string): string {
   checkArgument("dialect", dialect, "string");
   checkArgument("rules", rules, "object");
   checkArgument("from", from, "string");
-  const { columns, masks, filters } = rules;
+  const { masks, filters, conditions = [] } = rules;
+  const columns = rules.columns.filter(isNamed);
   if (columns.length === 0) throw governanceError("validation_failed", "a table without columns cannot be queried");
   const shown = columns.map((column) => {
     const name = quoted(dialect, column);
     const mask = masks[column];
     return mask === undefined ? name : `${masked(dialect, name, mask)} AS ${name}`;
   });
-  const where = filters.length === 0 ? "" : ` WHERE ${filters.map((filter) => filtered(dialect, filter)).join(" AND ")}`;
-  return `SELECT ${shown.join(", ")} FROM ${from}${where}`;
+  const where = [
+    ...filters.map((filter) => filtered(dialect, filter)),
+    ...conditions.map(({ condition, columns: named }) => conditionText(dialect, condition, named)),
+  ];
+  return `SELECT ${shown.join(", ")} FROM ${from}${where.length === 0 ? "" : ` WHERE ${where.join(" AND ")}`}`;
 }
 
 /** The same as a view, for those who only get to see views. Where the database knows views that keep conditions of the outside from the rows they hide, it is one. */
@@ -57,15 +60,4 @@ function masked(dialect: EnforcedDialect, name: string, { operator, keepLast = 0
 
 function filtered(dialect: EnforcedDialect, { column, values }: RowFilter): string {
   return `${quoted(dialect, column)} IN (${values.map(literal).join(", ")})`;
-}
-
-/** A value as every one of the dialects reads it. */
-function literal(value: string | number | boolean): string {
-  if (typeof value === "boolean") return value ? "TRUE" : "FALSE";
-  if (typeof value === "number") return String(value);
-  // Dialects differ in what a backslash does.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (/[\\\u0000-\u001f]/.test(value)) throw governanceError("validation_failed", "a value of a row filter cannot be written");
-  if (value.includes("'")) throw governanceError("validation_failed", "a value of a row filter cannot hold a quotation mark");
-  return `'${value}'`;
 }

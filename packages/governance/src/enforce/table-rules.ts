@@ -1,7 +1,9 @@
 import type { Json } from "@seneschal/kernel";
 import { checkArgument } from "@seneschal/kernel";
+import type { RowCondition, RowField } from "@seneschal/kernel/ports";
 import { governanceError } from "../errors.ts";
 import type { Obligation } from "../evaluate/types.ts";
+import type { ConditionColumn } from "./row-condition.ts";
 
 export const ENFORCED_DIALECTS = ["postgres", "bigquery", "snowflake"] as const;
 export type EnforcedDialect = (typeof ENFORCED_DIALECTS)[number];
@@ -26,6 +28,43 @@ export interface TableRules {
   readonly columns: readonly string[];
   readonly masks: Readonly<Record<string, ColumnMask>>;
   readonly filters: readonly RowFilter[];
+  /** What else must hold of a row, with the columns that it names. */
+  readonly conditions?: readonly {
+    readonly condition: RowCondition;
+    readonly columns: Readonly<Record<string, ConditionColumn>>;
+  }[];
+}
+
+/** A table of a query, as the query names it. */
+export interface EnforcedTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** What the columns hold, as their database calls it. */
+  readonly types?: Readonly<Record<string, string>>;
+  /** By the rule of a row filter: which of its rows pass, of rows at `input.row`. */
+  readonly conditions?: Readonly<Record<string, RowCondition>>;
+}
+
+/** Where a row stands for the rules of row filters. */
+export const FILTERED_ROW = "input.row";
+
+/** The rules that row filters name: documents of the policy that say of a row whether it is shown. Throws `validation_failed` for what is no path of one. */
+export function filterRules(obligations: readonly Obligation[]): readonly string[] {
+  checkArgument("obligations", obligations, "array");
+  return [...new Set(filtersOf(obligations).flatMap(({ rule }) => (rule === undefined ? [] : [ruleOf(rule)])))];
+}
+
+type Properties = Readonly<Record<string, Json | undefined>>;
+
+function filtersOf(obligations: readonly Obligation[]): readonly Properties[] {
+  return obligations.flatMap(({ type, properties }): readonly Properties[] => (type === "row_filter" ? [properties] : []));
+}
+
+function ruleOf(rule: Json): string {
+  // What the log keeps of a decision is no rule of data.
+  if (typeof rule !== "string" || !/^data(?:\.[A-Za-z_]\w*)+$/.test(rule) || /^data\.system(?:\.|$)/.test(rule))
+    throw refused("the rule of a row filter is a path such as data.orders.include");
+  return rule;
 }
 
 /** Obligations that say nothing about what a query shows. */
@@ -35,14 +74,12 @@ const BESIDE = new Set(["notice", "retention", "expiry"]);
  * What a decision's obligations mean for tables. A mask or filter of a column holds for every table that has it, a filter must fit every table. Throws `validation_failed` for an obligation that
  * cannot be carried out in SQL: then the query must not run.
  */
-export function tableRules(
-  obligations: readonly Obligation[],
-  tables: readonly { readonly name: string; readonly columns: readonly string[] }[],
-): readonly TableRules[] {
+export function tableRules(obligations: readonly Obligation[], tables: readonly EnforcedTable[]): readonly TableRules[] {
   checkArgument("obligations", obligations, "array");
   checkArgument("tables", tables, "array");
   const masks = new Map<string, ColumnMask>();
   const filters: RowFilter[] = [];
+  const rules = filterRules(obligations);
   const mask = (columns: Json | undefined, given: ColumnMask): void => {
     if (!Array.isArray(columns) || columns.length === 0) throw refused("a mask names its columns");
     for (const column of columns) {
@@ -58,7 +95,7 @@ export function tableRules(
       );
     }
   };
-  const filter = ({ column, equals }: Readonly<Record<string, Json | undefined>>): void => {
+  const filter = ({ column, equals }: Properties): void => {
     const values = Array.isArray(equals) ? equals : [equals];
     const fine = values.every(
       (value) =>
@@ -71,8 +108,11 @@ export function tableRules(
   };
   for (const { type, properties } of obligations) {
     if (BESIDE.has(type)) continue;
-    if (type === "row_filter") filter(properties);
-    else if (type === "masking") mask(properties["columns"], maskOf(properties));
+    if (type === "row_filter") {
+      if (properties["rule"] === undefined) filter(properties);
+      else if (properties["column"] !== undefined || properties["equals"] !== undefined)
+        throw refused("a row filter has a rule, or a column and values");
+    } else if (type === "masking") mask(properties["columns"], maskOf(properties));
     else if (type === "transform" && Array.isArray(properties["transformations"]))
       for (const each of properties["transformations"]) {
         const change = (each ?? {}) as Readonly<Record<string, Json | undefined>>;
@@ -83,7 +123,8 @@ export function tableRules(
       }
     else throw refused(`an obligation ${type} cannot be carried out in a query`);
   }
-  return tables.map(({ name, columns }) => {
+  return tables.map((table) => {
+    const { name, columns } = table;
     const as = (wanted: string) => columns.find((column) => column.toLowerCase() === wanted.toLowerCase());
     return {
       name,
@@ -99,9 +140,66 @@ export function tableRules(
         if (own === undefined) throw refused(`${name} has no column for a row filter`);
         return { column: own, values };
       }),
+      ...(rules.length === 0 ? {} : { conditions: rules.map((rule) => conditionOf(table, rule)) }),
     };
   });
 }
+
+function conditionOf(table: EnforcedTable, rule: string) {
+  const condition = Object.hasOwn(table.conditions ?? {}, rule) ? table.conditions?.[rule] : undefined;
+  if (condition === undefined) throw refused(`nothing says which rows of ${table.name} ${rule} lets through`);
+  return { condition, columns: columnsOf(condition, table) };
+}
+
+/** The columns that a condition names, as the table has them. Throws for one that it has not, or of a type that conditions do not know. */
+function columnsOf(
+  condition: RowCondition,
+  { name, columns, types = {} }: EnforcedTable,
+): Readonly<Record<string, ConditionColumn>> {
+  const found: Record<string, ConditionColumn> = {};
+  const fields = new Set<string>();
+  const open: (RowCondition | RowField)[] = [condition];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === "string") fields.add(next);
+    else if ("call" in next) open.push(...next.of.flatMap(fieldIn));
+    else if (next.type === "compound") open.push(...next.value);
+    else open.push(next.field, ...("value" in next ? fieldIn(next.value) : []));
+  }
+  for (const field of fields) {
+    const wanted = columnOf(field);
+    const alike = columns.filter((column) => column.toLowerCase() === wanted.toLowerCase());
+    const own = columns.find((column) => column === wanted) ?? (alike.length === 1 ? alike[0] : undefined);
+    // A dot would make two names of it.
+    if (own === undefined || own.includes(".")) throw refused(`${name} has no column for ${field}, which a row filter asks`);
+    const type = typeOf(Object.hasOwn(types, own) ? types[own] : undefined);
+    if (type === undefined) throw refused(`a row filter asks ${field} of ${name}, whose type no condition knows`);
+    found[field] = { column: own, type };
+  }
+  return found;
+}
+
+function fieldIn(value: unknown): readonly RowField[] {
+  return typeof value === "object" && value !== null && "field" in value ? [(value as { readonly field: RowField }).field] : [];
+}
+
+/** The column that `input.row.owner` or `input.row["odd name"]` names. */
+function columnOf(field: string): string {
+  const rest = field.slice(FILTERED_ROW.length);
+  return rest.startsWith(".") ? rest.slice(1) : String((JSON.parse(rest) as readonly unknown[])[0]);
+}
+
+/** What a database's name of a type is for conditions; `undefined` for floating-point numbers, padded texts, dates and whatever else. */
+function typeOf(type: string | undefined): ConditionColumn["type"] | undefined {
+  const bare = type?.toLowerCase().replace(/\s*\(\s*\d+\s*(?:,\s*\d+\s*)?\)$/, "");
+  return TYPES.find(([, names]) => bare !== undefined && names.has(bare))?.[0];
+}
+
+const TYPES: readonly (readonly [ConditionColumn["type"], ReadonlySet<string>])[] = [
+  ["text", new Set(["text", "varchar", "character varying", "string"])],
+  ["integer", new Set(["integer", "int", "int2", "int4", "int8", "int64", "smallint", "bigint"])],
+  ["numeric", new Set(["numeric", "decimal", "bignumeric", "number"])],
+  ["boolean", new Set(["boolean", "bool"])],
+];
 
 const STRICTEST: readonly ColumnMask["operator"][] = ["drop", "replace", "generalise", "mask"];
 

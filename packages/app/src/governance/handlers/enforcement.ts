@@ -1,16 +1,20 @@
 import { randomUUID } from "node:crypto";
+import { basename } from "node:path";
 import type { Handlers } from "@seneschal/contract";
 import type { GovernanceContract } from "@seneschal/contract/governance";
 import {
+  type EnforcedTable,
   type Enforcement,
   evaluateOperation,
+  FILTERED_ROW,
+  filterRules,
   governanceError,
   MAX_ENFORCED_SQL,
   type OperationVerdict,
   queriedCatalogue,
 } from "@seneschal/governance";
-import { isCoded } from "@seneschal/kernel";
-import type { CompiledPolicy } from "@seneschal/kernel/ports";
+import { isCoded, type Json } from "@seneschal/kernel";
+import { type CompiledPolicy, checkDecided, type RowCondition } from "@seneschal/kernel/ports";
 import { auditOf } from "../audit/event.ts";
 import type { DataCatalogue } from "../catalogues.ts";
 import { decisionPuts, hearing } from "../decision-log.ts";
@@ -70,7 +74,7 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
         throw governanceError("validation_failed", `resources.${name}: none of what the name may mean`, {
           field: `resources.${name}`,
         });
-      const id = given ?? name;
+      const id = given ?? idOf(catalogue, dialect, name, named);
       return { name, id, ids: [...new Set([id, ...named])], registered: named.length > 0 };
     });
     sources = [...new Set(tables.flatMap(({ ids }) => ids))];
@@ -85,7 +89,21 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
     let enforced: Enforcement | undefined;
     if (verdict.allowed) {
       try {
-        const task = { sql, dialect, obligations, tables: withColumns(tables, catalogue) };
+        const filtered = (table: { readonly name: string; readonly id: string }) =>
+          conditionsOf(services, filterRules(obligations), {
+            user: { ...asked.user_context },
+            purpose: asked.purpose ?? null,
+            table: { id: catalogue.graph.canonical(table.id), name: table.name },
+            now: input.now,
+          });
+        const described = withColumns(tables, catalogue);
+        const conditions = await recorded(Promise.all(tables.map(filtered)), verdict);
+        const task = {
+          sql,
+          dialect,
+          obligations,
+          tables: described.map((table, i) => ({ ...table, conditions: conditions[i] ?? {} })),
+        };
         const views = view_schema === undefined ? {} : { viewSchema: view_schema };
         enforced = await recorded(classifier.enforce({ ...task, ...views }, owner), verdict);
       } catch (error) {
@@ -109,13 +127,56 @@ export const enforcementHandlers: Handlers<Routes, GovernanceServices> = {
   },
 };
 
+/**
+ * The resource that a table's name stands for: of that name, or the one that the name alone may mean and that a scan found under it in such a database
+ * (`postgres://host:5432/shop.public.orders`).
+ */
+function idOf(catalogue: DataCatalogue, dialect: string, name: string, named: readonly string[]): string {
+  const [only] = named;
+  if (catalogue.graph.has(name) || only === undefined || named.length > 1) return name;
+  const isThere = /^\w+/.exec(only)?.[0] === dialect && `.${only.slice(only.lastIndexOf("/") + 1)}`.endsWith(`.${name}`);
+  return isThere ? only : name;
+}
+
+/** For which rows of a table each rule of a row filter holds. A rule that no condition says is none, which makes a denial of it; throws `policy_evaluation_failed` for one that fails. */
+async function conditionsOf(
+  { policy }: GovernanceServices,
+  rules: readonly string[],
+  { now, ...input }: { readonly now: number } & { readonly [name: string]: Json },
+): Promise<Readonly<Record<string, RowCondition>>> {
+  const found: Record<string, RowCondition> = {};
+  for (const rule of rules) {
+    if (policy.filter === undefined)
+      throw governanceError("validation_failed", "obligations: the policy engine evaluates for one row at a time alone");
+    const answer = await policy.filter(rule.split("."), [FILTERED_ROW], input, { now });
+    if (answer.kind === "error") {
+      checkDecided(answer);
+      throw governanceError("policy_evaluation_failed", "the policy could not be evaluated", { reason: answer.code });
+    }
+    if (answer.kind === "refused")
+      throw governanceError(
+        "validation_failed",
+        `obligations: ${rule}: ${answer.message} (${basename(answer.file)}:${answer.row}:${answer.col})`,
+      );
+    found[rule] = answer.condition;
+  }
+  return found;
+}
+
 /** The tables with the columns that are known of them. Throws `validation_failed` for more than a query could name: it is not even sent. */
-function withColumns(tables: readonly { readonly name: string; readonly id: string }[], catalogue: DataCatalogue) {
+function withColumns(
+  tables: readonly { readonly name: string; readonly id: string }[],
+  catalogue: DataCatalogue,
+): readonly EnforcedTable[] {
   let length = 0;
   return tables.map(({ name, id }) => {
     const columns = Object.keys(catalogue.resource(id)?.columns ?? {});
     for (const column of columns) length += column.length;
     if (length > MAX_ENFORCED_SQL) throw governanceError("validation_failed", "sql: its tables have too many columns");
-    return { name, columns };
+    const described = catalogue.graph.info(id)?.columns ?? {};
+    const types = Object.entries(described).flatMap(([column, { type }]) =>
+      type === undefined ? [] : [[column, type] as const],
+    );
+    return { name, columns, types: Object.fromEntries(types) };
   });
 }
