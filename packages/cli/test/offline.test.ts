@@ -53,9 +53,12 @@ describe("commands that need no server", () => {
   };
 
   it("policy check names every problem with file, row and column, and says no", async () => {
-    const { code, text } = await call("policy", "check", "broken.rego");
-    expect(code).toBe(1);
-    expect(text).toMatch(/^broken\.rego:2:\d+: rego_/);
+    const { code, text, host } = await call("policy", "check", "broken.rego");
+    // where opa check tells them: nothing on standard output is a result
+    expect([code, text]).toEqual([1, ""]);
+    expect(host.errors.join("\n")).toMatch(/^broken\.rego:2:\d+: rego_/);
+    const json = await call("policy", "check", "broken.rego", "--json");
+    expect([json.code, json.host.json()["valid"], json.host.errors]).toEqual([1, false, []]);
     expect((await call("policy", "check", "authz.rego")).code).toBe(0);
     expect((await call("policy", "check", "none.rego")).code).toBe(2);
   });
@@ -230,7 +233,9 @@ describe("commands that need no server", () => {
     const later = await call("policy", "eval", "data.own.allow", "later.rego", "--builtins", "later.mjs");
     expect([later.code === 0, later.host.errors.join() + later.text]).toEqual([false, expect.stringContaining("acme.ok")]);
     await writeFile(join(cwd, "typed.rego"), 'package own\n\nx := acme.half("a")\n');
-    expect((await call("policy", "check", "typed.rego", "--builtins", "own.mjs")).text).toContain("invalid argument");
+    expect((await call("policy", "check", "typed.rego", "--builtins", "own.mjs")).host.errors.join()).toContain(
+      "invalid argument",
+    );
     for (const [name, text] of [
       ["taken.mjs", 'export default ({ define }) => [define("count", "any -> number", () => 1)];'],
       ["list.mjs", "export default [];"],
@@ -313,8 +318,8 @@ describe("commands that need no server", () => {
     await writeFile(join(cwd, "strict.rego"), "package strict\n\nimport data.authz\n\nf(x) := 1 if {\n\ty := 2\n}\n");
     expect((await call("policy", "check", "strict.rego")).code).toBe(0);
     for (const flag of ["--strict", "-S"]) {
-      const { code, text } = await call("policy", "check", "strict.rego", flag);
-      expect([code, text.split("\n")]).toEqual([
+      const { code, host } = await call("policy", "check", "strict.rego", flag);
+      expect([code, host.errors]).toEqual([
         1,
         [
           "strict.rego:3:1: rego_compile_error: import data.authz unused",

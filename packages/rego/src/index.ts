@@ -19,7 +19,7 @@ export {
 export { type ProfiledRow, type ProfileOrder, sortProfile } from "./engine/profiler.ts";
 export { coverageReport, type FileCoverage, mergeCoverage, type RuleTrace } from "./engine/recorder.ts";
 export type { Result } from "./engine/result.ts";
-export type { TestOutcome, TestRule } from "./engine/tests.ts";
+export type { TestCase, TestOutcome, TestRule } from "./engine/tests.ts";
 export { BuiltinError, type EvaluationCode, type Problem, type ProblemCode, RegoCompileError } from "./errors.ts";
 export type { EvaluateOptions } from "./eval/evaluate.ts";
 export { type FormatOptions, format } from "./format/format.ts";

@@ -3,6 +3,7 @@ import { compile, type ProfiledRow, type Result, writeJson } from "@seneschal/re
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { exitCode } from "../exit-code.ts";
+import { goDuration } from "../go-duration.ts";
 import { type AnswerFormat, answerFormats, formatAnswer } from "../policy/policy-answer.ts";
 import { answerOf, askQuery, type QueryAnswer } from "../policy/policy-query.ts";
 import { failureText, type InputOptions, inputOf, policyOf, shownSettings, withInput } from "../policy/policy-set.ts";
@@ -14,6 +15,7 @@ interface EvalOptions extends InputOptions, ProfileOptions {
   readonly fail?: boolean;
   readonly failDefined?: boolean;
   readonly strictBuiltinErrors?: boolean;
+  readonly timeout?: number;
 }
 
 /** `policy eval`: a document, or what a query comes to, with the options and formats of `opa eval`. */
@@ -25,6 +27,7 @@ export function addEval(policy: Command, { host, result, exit }: CommandContext)
     .option("--fail", "exit with 1 if the answer is undefined: so it does without, too")
     .option("--fail-defined", "exit with 1 if the answer is defined, and with 0 if it is undefined")
     .option("--strict-builtin-errors", "end the evaluation where a builtin fails, which else makes its call undefined")
+    .option("--timeout <time>", "what the evaluation may take, such as 5s; without it what the engine's budgets are", goDuration)
     .action(async (query: string, paths: string[], options: EvalOptions, command: Command) => {
       const { format } = options;
       const profiles = options.profile === true || options.profileSort !== undefined || options.profileLimit !== undefined;
@@ -39,7 +42,8 @@ export function addEval(policy: Command, { host, result, exit }: CommandContext)
       const { sources, data, options: how } = await policyOf(host, paths, options, isDocument ? "required" : "optional");
       const compiled = compile(sources, how);
       const input = await inputOf(host, options);
-      const given = { ...shownSettings(host, data), strict: options.strictBuiltinErrors === true };
+      const budgets = options.timeout === undefined ? {} : { budgets: { milliseconds: options.timeout } };
+      const given = { ...shownSettings(host, data), ...budgets, strict: options.strictBuiltinErrors === true };
       let kind: QueryAnswer["kind"];
       if (profiles) {
         const { result: answer, rows } = compiled.profile(query, input, given);

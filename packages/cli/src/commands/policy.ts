@@ -13,6 +13,7 @@ import {
   withInput,
   withPolicy,
 } from "../policy/policy-set.ts";
+import { countingNumber } from "../whole-number.ts";
 import type { AddCommand } from "./add-command.ts";
 import { addBuild } from "./policy-build.ts";
 import { addCapabilities, addDependencies } from "./policy-deps.ts";
@@ -45,11 +46,13 @@ function addCheck(policy: Command, { host, result, exit }: CommandContext): void
   withPolicy(policy.command("check").description("report every problem of the sources, with its place"))
     .argument("[paths...]", ".rego files or directories")
     .option("-S, --strict", "refuse imports, variables and arguments that nothing uses, and deprecated builtins")
-    .action(async (paths: string[], options: PolicyOptions & { readonly strict?: boolean }) => {
+    .action(async (paths: string[], options: PolicyOptions & { readonly strict?: boolean }, command: Command) => {
       const { sources, options: how } = await sourceSetOf(host, paths, options);
       const problems = check(sources, { ...how, strict: options.strict === true });
       const lines = problems.map(({ file, row, col, code, message }) => `${file}:${row}:${col}: ${code}: ${message}`);
-      result({ valid: problems.length === 0, problems }, problems.length === 0 ? "no problems" : lines.join("\n"));
+      const isJson = command.optsWithGlobals()["json"] === true;
+      if (isJson || problems.length === 0) result({ valid: problems.length === 0, problems }, "no problems");
+      else for (const line of lines) host.err(line);
       if (problems.length > 0) exit(exitCode.no);
     });
 }
@@ -76,17 +79,20 @@ function addBench(policy: Command, { host, result }: CommandContext): void {
   withInput(policy.command("bench").description("evaluations a second on this machine"))
     .argument("<entrypoint>", "for example data.authz.allow", entrypointOf)
     .argument("[paths...]", ".rego files or directories")
-    .action(async (entrypoint: string, paths: string[], options: InputOptions) => {
+    .option("--count <n>", "measure so many times", countingNumber, 1)
+    .action(async (entrypoint: string, paths: string[], options: InputOptions & { readonly count: number }) => {
       const { sources, data, options: how } = await policyOf(host, paths, options);
       const compiled = compile(sources, how);
       const input = await inputOf(host, options);
       const given = settings(data);
-      const rate = measure(compiled, entrypoint, input, given);
-      const figures = { evaluations_per_second: Math.round(rate), microseconds: 1e6 / rate };
-      result(
-        figures,
-        `${figures.evaluations_per_second.toLocaleString("en")} evaluations/s, ${figures.microseconds.toFixed(2)} us each`,
-      );
+      for (let left = options.count; left > 0; left--) {
+        const rate = measure(compiled, entrypoint, input, given);
+        const figures = { evaluations_per_second: Math.round(rate), microseconds: 1e6 / rate };
+        result(
+          figures,
+          `${figures.evaluations_per_second.toLocaleString("en")} evaluations/s, ${figures.microseconds.toFixed(2)} us each`,
+        );
+      }
     });
 }
 

@@ -25,24 +25,59 @@ import { readBytes, readText } from "../read-file.ts";
 const HEADER_BYTES = 4096;
 
 /** Every `.rego` file below the paths, in order of name, and after them those that `--data` names besides. */
-async function regoFilesOf(host: Host, paths: readonly string[], data: readonly string[]): Promise<readonly string[]> {
+async function regoFilesOf(
+  host: Host,
+  paths: readonly string[],
+  data: readonly string[],
+  ignored: Ignored,
+): Promise<readonly string[]> {
   const files = new Map<string, string>();
   const add = (name: string): void => {
     const place = resolve(host.cwd, name);
     if (!files.has(place)) files.set(place, name);
   };
   for (const path of paths) {
-    const names = await namesBelow(resolve(host.cwd, path));
+    const names = await namesBelow(resolve(host.cwd, path), ignored);
     if (names === undefined) {
       if (!isDocument(path)) add(path);
     } else for (const name of names) if (isRego(name)) add(join(path, name));
   }
   for (const path of data) {
-    const names = await namesBelow(resolve(host.cwd, path));
+    const names = await namesBelow(resolve(host.cwd, path), ignored);
     if (names === undefined && isRego(path)) add(path);
     for (const name of names ?? []) if (isRego(name)) add(join(path, name));
   }
   return [...files.values()];
+}
+
+/** True for a file below a directory that `--ignore` passes over. */
+export type Ignored = (name: string) => boolean;
+
+export const ignoresNothing: Ignored = () => false;
+
+/** A sign that is escaped, a set of signs, any other one. */
+const SIGNS = /\\(.)|\[(?:[^\]\\]|\\.)+\]|[^[\]\\]/gsu;
+
+/**
+ * What patterns of `--ignore` pass over, as those of OPA do: each is of one name, of a file or of a directory on the way to it, with `*`, `?`, `[a-z]`, `[^a-z]` and a backslash before a sign that means itself
+ * (Go's `filepath.Match`). Throws `usage` for one that is none.
+ */
+export function ignoredBy(patterns: readonly string[]): Ignored {
+  const all = patterns.map((pattern) => {
+    const wrong = (cause?: unknown) => new CodedError("usage", `--ignore: ${pattern} is no pattern of names`, {}, cause);
+    if (pattern.replace(SIGNS, "") !== "" || pattern === "") throw wrong();
+    const source = pattern.replace(SIGNS, (sign, escaped?: string) => {
+      if (sign.startsWith("[")) return sign;
+      if (escaped === undefined && (sign === "*" || sign === "?")) return sign === "*" ? "[^/]*" : "[^/]";
+      return (escaped ?? sign).replace(/[$()*+./?[\\\]^{|}-]/, "\\$&");
+    });
+    try {
+      return new RegExp(`^${source}$`, "su");
+    } catch (error) {
+      throw wrong(error);
+    }
+  });
+  return (name) => name.split(sep).some((part) => all.some((pattern) => pattern.test(part)));
 }
 
 const isRego = (name: string): boolean => name.endsWith(".rego");
@@ -74,8 +109,8 @@ async function entriesBelow(path: string): Promise<readonly Entry[] | undefined>
 }
 
 /** The files below a directory, and the links to files, in order of name; undefined for what is none. */
-async function namesBelow(path: string): Promise<readonly string[] | undefined> {
-  const entries = await entriesBelow(path);
+async function namesBelow(path: string, ignored: Ignored): Promise<readonly string[] | undefined> {
+  const entries = (await entriesBelow(path))?.filter(({ name }) => !ignored(name));
   if (entries === undefined) return undefined;
   const names: string[] = [];
   for (const { name, kind } of entries)
@@ -87,10 +122,14 @@ async function namesBelow(path: string): Promise<readonly string[] | undefined> 
 export async function sourcesOf(
   host: Host,
   paths: readonly string[],
-  { version = "v1", data = [] }: { readonly version?: RegoVersion; readonly data?: readonly string[] } = {},
+  {
+    version = "v1",
+    data = [],
+    ignored = ignoresNothing,
+  }: { readonly version?: RegoVersion; readonly data?: readonly string[]; readonly ignored?: Ignored } = {},
   need: "required" | "optional" = "required",
 ): Promise<readonly Source[]> {
-  const names = await regoFilesOf(host, paths, data);
+  const names = await regoFilesOf(host, paths, data, ignored);
   if (names.length === 0 && (need === "required" || paths.length > 0)) throw new CodedError("usage", "there is no .rego file");
   const sources: Source[] = [];
   for (const name of names) {
@@ -107,6 +146,7 @@ export async function documentsOf(
   host: Host,
   paths: readonly string[],
   data: readonly string[],
+  ignored: Ignored,
 ): Promise<Readonly<Record<string, unknown>>> {
   const files = new Map<string, DocumentFile>();
   const add = async (name: string, path: readonly string[]): Promise<void> => {
@@ -114,7 +154,7 @@ export async function documentsOf(
     if (!files.has(key)) files.set(key, { name, path, text: await readText(host, name) });
   };
   const addAll = async (path: string, wanted: (name: string) => boolean): Promise<void> => {
-    const names = await namesBelow(resolve(host.cwd, path));
+    const names = await namesBelow(resolve(host.cwd, path), ignored);
     if (names === undefined && wanted(path)) await add(path, []);
     for (const below of names ?? []) if (isDocument(below)) await add(join(path, below), below.split(sep).slice(0, -1));
   };
@@ -124,11 +164,17 @@ export async function documentsOf(
 }
 
 /** A bundle: a directory or a `.tar.gz`. Throws `file_invalid`; what is more than the limits is refused before it is read. */
-export async function bundleOf(host: Host, path: string, options: BundleOptions): Promise<Bundle> {
+export async function bundleOf(host: Host, path: string, options: BundleOptions, ignored: Ignored): Promise<Bundle> {
   const limits = { ...DEFAULT_BUNDLE_LIMITS, ...options.limits };
   const entries = await entriesBelow(resolve(host.cwd, path));
-  const files = entries === undefined ? await unpacked(host, path, limits) : await bundleFilesOf(host, path, entries, limits);
-  return loaded(() => readBundle(files, options));
+  const files =
+    entries === undefined ? await unpacked(host, path, limits) : await bundleFilesOf(host, path, entries, limits, ignored);
+  return loaded(() =>
+    readBundle(
+      files.filter((file) => !ignored(file.path)),
+      options,
+    ),
+  );
 }
 
 async function bundleFilesOf(
@@ -136,15 +182,17 @@ async function bundleFilesOf(
   path: string,
   entries: readonly Entry[],
   limits: BundleLimits,
+  ignored: Ignored,
 ): Promise<readonly BundleFile[]> {
   const admit = bundleIntake(limits);
-  for (const { name, kind } of entries) {
+  const wanted = entries.filter(({ name }) => !ignored(name));
+  for (const { name, kind } of wanted) {
     if (kind !== "file") throw noFile(name, kind);
     const { size } = await stat(resolve(host.cwd, path, name));
     loaded(() => admit(name, size));
   }
   const files: BundleFile[] = [];
-  for (const { name } of entries) files.push({ path: name.split(sep).join("/"), bytes: await readBytes(host, join(path, name)) });
+  for (const { name } of wanted) files.push({ path: name.split(sep).join("/"), bytes: await readBytes(host, join(path, name)) });
   return files;
 }
 

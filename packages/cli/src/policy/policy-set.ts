@@ -17,9 +17,9 @@ import {
 } from "@seneschal/rego/bundle";
 import type { Command } from "commander";
 import type { Host } from "../host.ts";
-import { readJson, readText } from "../read-file.ts";
+import { readIfThere, readJson, readText } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
-import { bundleOf, documentsOf, loaded, sourcesOf } from "./policy-files.ts";
+import { bundleOf, documentsOf, ignoredBy, loaded, sourcesOf } from "./policy-files.ts";
 
 /** The options of every command that compiles policies. */
 export interface PolicyOptions {
@@ -32,6 +32,7 @@ export interface PolicyOptions {
   readonly sizeLimitBytes?: number;
   readonly capabilities?: string;
   readonly builtins?: readonly string[];
+  readonly ignore?: readonly string[];
 }
 
 /** The options of every command that reads base documents, too. */
@@ -47,6 +48,8 @@ export interface InputOptions extends DataOptions {
 
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
+const collectNames = (value: string, before: readonly string[] = []): readonly string[] => [...before, ...value.split(",")];
+
 export const withPolicy = (command: Command): Command =>
   command
     .option("-b, --bundle <path>", "a bundle, a directory or a .tar.gz; may be repeated", collect)
@@ -61,7 +64,12 @@ export const withPolicy = (command: Command): Command =>
     )
     .option("--v0-compatible", "the files are Rego v0; a bundle's manifest says it for its own")
     .option("--capabilities <file>", "the builtins and features that may be used, as opa capabilities writes them")
-    .option("--builtins <module>", "a JavaScript module of own builtins, which is run; may be repeated", collect);
+    .option("--builtins <module>", "a JavaScript module of own builtins, which is run; may be repeated", collect)
+    .option(
+      "--ignore <names>",
+      "names of files and directories below the paths that are passed over, such as '.*,*_test.rego'; may be repeated",
+      collectNames,
+    );
 
 export const withData = (command: Command): Command =>
   withPolicy(command).option(
@@ -118,15 +126,16 @@ async function setOf(
           },
         };
   const limits = options.sizeLimitBytes === undefined ? {} : { limits: { bytes: options.sizeLimitBytes } };
+  const ignored = ignoredBy(options.ignore ?? []);
   const bundles: Bundle[] = [];
   for (const path of options.bundle ?? []) {
-    bundles.push(await bundleOf(host, path, { ...key, ...limits, skipVerify: options.skipVerify === true }));
+    bundles.push(await bundleOf(host, path, { ...key, ...limits, skipVerify: options.skipVerify === true }, ignored));
   }
   const bundled = loaded(() => joinBundles(bundles));
   const named = options.data ?? [];
   const version = options.v0Compatible === true ? "v0" : "v1";
-  const plain = await sourcesOf(host, paths, { version, data: named }, bundles.length > 0 ? "optional" : need);
-  const documents = await documentsOf(host, documented, named);
+  const plain = await sourcesOf(host, paths, { version, data: named, ignored }, bundles.length > 0 ? "optional" : need);
+  const documents = await documentsOf(host, documented, named, ignored);
   const data = loaded(() =>
     mergeValues([
       { name: "the bundles", path: [], value: bundled.data },
@@ -150,6 +159,12 @@ async function compileOptionsOf(host: Host, options: PolicyOptions): Promise<Com
 
 /** What a capabilities file allows. Throws `file_invalid`. */
 export async function capabilitiesOf(host: Host, name: string) {
+  // OPA has those of its releases in its program.
+  if (/^v\d+\.\d+\.\d+$/.test(name) && (await readIfThere(host, name)) === undefined)
+    throw new CodedError(
+      "usage",
+      `--capabilities ${name}: no releases of OPA are kept here; \`opa capabilities --version ${name}\` writes the file`,
+    );
   const document = await readJson(host, name);
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
     throw new CodedError("file_invalid", `${name} holds no capabilities: no object`);

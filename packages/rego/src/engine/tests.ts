@@ -7,10 +7,13 @@ import type { Result } from "./result.ts";
 export interface TestRule {
   /** `data.authz_test.test_admin`; a further clause of that name is `data.authz_test.test_admin#01`. */
   readonly rule: string;
+  /** The package in it, `data.authz_test`. */
+  readonly package: string;
   /** Its path without `data`: an entrypoint. */
   readonly path: readonly string[];
   readonly file: string;
   readonly row: number;
+  readonly col: number;
   /** Named `todo_test_`: not to be run. */
   readonly todo: boolean;
 }
@@ -42,8 +45,9 @@ export function testsOf(modules: readonly Module[]): readonly TestRule[] {
       const name = testName(head);
       if (name === undefined || head.args !== undefined) return [];
       const path = [...packagePath, ...name];
-      const rule = `${pathText(packagePath)}.${name.join(".")}`;
-      return [{ rule, path, file, row: loc.row, todo: name.at(-1)?.startsWith("todo_") === true }];
+      const home = pathText(packagePath);
+      const rule = `${home}.${name.join(".")}`;
+      return [{ rule, package: home, path, file, row: loc.row, col: loc.col, todo: name.at(-1)?.startsWith("todo_") === true }];
     }),
   );
 }
@@ -54,25 +58,38 @@ export interface TestOutcome extends TestRule {
   readonly result: Result;
   /** Of a rule with one test a key, those that did not hold. */
   readonly failed: readonly string[];
+  /** All of its keys, each from the first one on. */
+  readonly cases: readonly TestCase[];
+}
+
+/** One key of a rule with one test a key, or several keys within one another. */
+export interface TestCase {
+  readonly path: readonly string[];
+  readonly passed: boolean;
 }
 
 /** Judges a test by its document and the keys it noted: `true`, or true at every key. */
 export function judgeTest(test: TestRule, result: Result, noted: readonly unknown[]): TestOutcome {
-  const failed =
-    result.kind === "defined" && typeof result.value === "object" && result.value !== null && !Array.isArray(result.value)
-      ? [...failing(result.value as Members, []), ...noted.filter((keys) => !holds(result.value, keys)).map(caseName)]
-      : undefined;
-  const passed = failed === undefined ? result.kind === "defined" && result.value === true : failed.length === 0;
-  return { ...test, passed, result, failed: [...new Set(failed)] };
+  const value = result.kind === "defined" && isMembers(result.value) ? result.value : undefined;
+  const cases = new Map<string, TestCase>();
+  if (value !== undefined)
+    for (const each of [...casesOf(value, []), ...noted.map((keys) => ({ path: textsOf(keys), passed: holds(value, keys) }))]) {
+      const key = JSON.stringify(each.path);
+      if (cases.get(key)?.passed !== false) cases.set(key, each);
+    }
+  const failed = [...cases.values()].filter((each) => !each.passed).map(({ path }) => path.join("/"));
+  const passed = value === undefined ? result.kind === "defined" && result.value === true : failed.length === 0;
+  return { ...test, passed, result, failed: [...new Set(failed)], cases: [...cases.values()] };
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-function failing(value: Members, path: readonly string[]): string[] {
-  return Object.entries(value).flatMap(([key, item]) => {
-    if (typeof item === "object" && item !== null && !Array.isArray(item)) return failing(item as Members, [...path, key]);
-    return item === true ? [] : [[...path, key].join("/")];
-  });
+const isMembers = (value: unknown): value is Members => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function casesOf(value: Members, path: readonly string[]): TestCase[] {
+  return Object.entries(value).flatMap(([key, item]) =>
+    isMembers(item) ? casesOf(item, [...path, key]) : [{ path: [...path, key], passed: item === true }],
+  );
 }
 
 function holds(value: unknown, keys: unknown): boolean {
@@ -85,8 +102,8 @@ function holds(value: unknown, keys: unknown): boolean {
   return true;
 }
 
-function caseName(keys: unknown): string {
-  return (keys as readonly unknown[]).map(textOf).join("/");
+function textsOf(keys: unknown): readonly string[] {
+  return (keys as readonly unknown[]).map(textOf);
 }
 
 function textOf(key: unknown): string {
