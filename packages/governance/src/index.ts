@@ -71,18 +71,12 @@ export {
   type SqlEnforcer,
 } from "./enforce/enforcement-task.ts";
 export { type QueriedTable, queriedCatalogue } from "./enforce/queried-catalogue.ts";
-export {
-  COLUMN_TYPES,
-  type ConditionColumn,
-  conditionSql,
-  type RowCondition,
-  type SqlCondition,
-} from "./enforce/row-condition.ts";
+export { COLUMN_TYPES, type ConditionColumn } from "./enforce/row-call.ts";
+export { conditionSql, type RowCondition, type SqlCondition } from "./enforce/row-condition.ts";
+export { ENFORCED_DIALECTS, type EnforcedDialect } from "./enforce/sql-text.ts";
 export { tableQuery, tableView } from "./enforce/table-query.ts";
 export {
   type ColumnMask,
-  ENFORCED_DIALECTS,
-  type EnforcedDialect,
   type EnforcedTable,
   FILTERED_ROW,
   filterRules,

@@ -4,9 +4,9 @@ import { foldedName } from "../sql/folded-name.ts";
 import { MAX_PARSE_COST, parseCost } from "../sql/parse-cost.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import { type Node, nestsTooDeep } from "../sql/tree.ts";
-import { quoted } from "./sql-text.ts";
+import { type EnforcedDialect, quoted } from "./sql-text.ts";
 import { tableQuery } from "./table-query.ts";
-import type { EnforcedDialect, TableRules } from "./table-rules.ts";
+import type { TableRules } from "./table-rules.ts";
 
 export interface EnforcedSql {
   readonly sql: string;

@@ -4,8 +4,9 @@ import type { Obligation } from "../evaluate/types.ts";
 import { foldedName } from "../sql/folded-name.ts";
 import type { SqlParser } from "../sql/sql-parser.ts";
 import { enforceSql, MAX_ENFORCED_SQL, type QueryReads, queryReads } from "./enforce-sql.ts";
+import type { EnforcedDialect } from "./sql-text.ts";
 import { tableView } from "./table-query.ts";
-import { type EnforcedDialect, type EnforcedTable, tableRules } from "./table-rules.ts";
+import { type EnforcedTable, tableRules } from "./table-rules.ts";
 
 /** A query that is read away from the service: plain data, so that it can be sent. */
 export interface QueryTask {

@@ -1,8 +1,19 @@
 import type { RowValue } from "@seneschal/kernel/ports";
 import { governanceError } from "../errors.ts";
 import { plainNumber } from "../redaction/known-values.ts";
-import type { ConditionColumn } from "./row-condition.ts";
-import type { EnforcedDialect } from "./table-rules.ts";
+import type { EnforcedDialect } from "./sql-text.ts";
+
+export const COLUMN_TYPES = ["text", "integer", "numeric", "boolean"] as const;
+
+/** What a field of a condition is in its database. */
+export interface ConditionColumn {
+  /** Dotted, as queries have to name it: `owner`, `orders.owner`. */
+  readonly column: string;
+  /**
+   * `text` (TEXT, VARCHAR, STRING; not CHAR(n), which is padded), `integer` (at most 64 bits), `numeric` (exact decimals), `boolean`. Floating-point numbers, dates and others are none of them.
+   */
+  readonly type: (typeof COLUMN_TYPES)[number];
+}
 
 /** A column, or what was computed before, as SQL: a text by its code points. */
 export interface ComputedPart {

@@ -2,23 +2,10 @@ import { checkArgument } from "@seneschal/kernel";
 import type { RowCondition, RowField, RowValue } from "@seneschal/kernel/ports";
 import { governanceError } from "../errors.ts";
 import { plainNumber } from "../redaction/known-values.ts";
-import { type CallArgument, callSql, INTEGER_DIGITS, isWritten } from "./row-call.ts";
-import { literal, quoted } from "./sql-text.ts";
-import type { EnforcedDialect } from "./table-rules.ts";
+import { type CallArgument, type ConditionColumn, callSql, INTEGER_DIGITS, isWritten } from "./row-call.ts";
+import { type EnforcedDialect, literal, quoted } from "./sql-text.ts";
 
 export type { RowCondition };
-
-export const COLUMN_TYPES = ["text", "integer", "numeric", "boolean"] as const;
-
-/** What a field of a condition is in its database. */
-export interface ConditionColumn {
-  /** Dotted, as queries have to name it: `owner`, `orders.owner`. */
-  readonly column: string;
-  /**
-   * `text` (TEXT, VARCHAR, STRING; not CHAR(n), which is padded), `integer` (at most 64 bits), `numeric` (exact decimals), `boolean`. Floating-point numbers, dates and others are none of them.
-   */
-  readonly type: (typeof COLUMN_TYPES)[number];
-}
 
 export interface SqlCondition {
   /** True for the rows that pass; false or NULL for others, so that it is joined to others by AND. */

@@ -1,5 +1,7 @@
 import { governanceError } from "../errors.ts";
-import type { EnforcedDialect } from "./table-rules.ts";
+
+export const ENFORCED_DIALECTS = ["postgres", "bigquery", "snowflake"] as const;
+export type EnforcedDialect = (typeof ENFORCED_DIALECTS)[number];
 
 /** True for a name that quotation marks hold in every dialect. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused

@@ -1,8 +1,8 @@
 import { checkArgument } from "@seneschal/kernel";
 import { governanceError } from "../errors.ts";
 import { conditionText } from "./row-condition.ts";
-import { isQuotable, literal, quoted } from "./sql-text.ts";
-import type { ColumnMask, EnforcedDialect, RowFilter, TableRules } from "./table-rules.ts";
+import { type EnforcedDialect, isQuotable, literal, quoted } from "./sql-text.ts";
+import type { ColumnMask, RowFilter, TableRules } from "./table-rules.ts";
 
 /** A column that the database has under the name that is known of it: one that a scan could not keep as it is, or that no quotation marks hold, is not shown. */
 const isNamed = (column: string): boolean => !/\ufffd|<[A-Z][A-Z_\d]*>/.test(column) && isQuotable(column);

@@ -3,10 +3,7 @@ import { checkArgument } from "@seneschal/kernel";
 import type { RowCondition, RowField } from "@seneschal/kernel/ports";
 import { governanceError } from "../errors.ts";
 import type { Obligation } from "../evaluate/types.ts";
-import type { ConditionColumn } from "./row-condition.ts";
-
-export const ENFORCED_DIALECTS = ["postgres", "bigquery", "snowflake"] as const;
-export type EnforcedDialect = (typeof ENFORCED_DIALECTS)[number];
+import type { ConditionColumn } from "./row-call.ts";
 
 /** What stands in a column instead of its values: `***`, stars with the last few characters, nothing (`drop`), or the year of a date (`generalise`). */
 export interface ColumnMask {
