@@ -53,7 +53,7 @@ async function regoFilesOf(
 /** True for a file below a directory that `--ignore` passes over. */
 export type Ignored = (name: string) => boolean;
 
-export const ignoresNothing: Ignored = () => false;
+const ignoresNothing: Ignored = () => false;
 
 /** A sign that is escaped, a set of signs, any other one. */
 const SIGNS = /\\(.)|\[(?:[^\]\\]|\\.)+\]|[^[\]\\]/gsu;
