@@ -7,13 +7,20 @@ import {
   isEgyptianId,
   isHkid,
   isHungarianTaxId,
+  isIin,
   isLetteredNif,
   isLuhnId,
   isMalteseTin,
   isMatricule,
   isMyNumber,
+  isNik,
   isOldChineseId,
+  isPersonasKods,
+  isPis,
+  isSnils,
   isSriLankanId,
+  isTaj,
+  isUnzr,
 } from "../validators/national.ts";
 
 /** `country` and the checks that a value must pass one of: the library's by name, our own as rules. */
@@ -28,6 +35,9 @@ function passes([country, ...checks]: Checks, value: string): boolean {
 
 const start = "(?<![\\dA-Za-z-])";
 const end = "(?![\\dA-Za-z-])";
+
+/** Of a form that many numbers have, without a check digit: a hint at the country alone says nothing. */
+const ANY_OF_THE_FORM = (): boolean => true;
 
 /** Identifiers of persons: country, checks, shape, names. Shapes are those of plain numbers, so that names or the country must speak for them. */
 const PERSONS: readonly (readonly [entity: string, checks: Checks, shape: string, names: readonly string[]])[] = [
@@ -60,8 +70,19 @@ const PERSONS: readonly (readonly [entity: string, checks: Checks, shape: string
   ["TAX_ID", ["SI", "ddv"], "\\d{8}", ["davčna", "davcna"]],
   ["NATIONAL_ID", ["RS", "jmbg"], "\\d{13}", ["jmbg", "јмбг"]],
   ["NATIONAL_ID", ["BA", "jmbg"], "\\d{13}", ["jmbg"]],
-  ["NATIONAL_ID", ["GR", "amka"], "\\d{11}", ["αμκα", "amka"]],
-  ["TAX_ID", ["GR", "vat"], "\\d{9}", ["αφμ", "afm"]],
+  ["NATIONAL_ID", ["GR", "amka"], "\\d{11}", ["αμκα", "amka", "α.μ.κ.α", "μητρώου κοινωνικής ασφάλισης"]],
+  ["TAX_ID", ["GR", "vat"], "\\d{9}", ["αφμ", "afm", "α.φ.μ", "φορολογικού μητρώου"]],
+  // The old identity card: letters that are Greek and Latin alike, no check digit.
+  [
+    "NATIONAL_ID",
+    ["GR", ANY_OF_THE_FORM],
+    "[A-ZΑ-Ω]{1,2}[ -]?\\d{6}",
+    ["αδτ", "adt", "δελτίου ταυτότητας", "αριθμός ταυτότητας"],
+  ],
+  ["NATIONAL_ID", ["LV", isPersonasKods], "\\d{6}-?\\d{5}", ["personas kods", "personas kodu", "pers. kods"]],
+  ["NATIONAL_ID", ["HU", isTaj], "\\d{3}[ -]?\\d{3}[ -]?\\d{3}", ["taj", "tajszám", "taj-szám"]],
+  ["NATIONAL_ID", ["IS", "kennitala"], "\\d{6}-?\\d{4}", ["kennitala", "kt."]],
+  ["NATIONAL_ID", ["PT", "cc"], "\\d{8} ?\\d ?[A-Z\\d]{2}\\d", ["cartão de cidadão", "cartao de cidadao", "citizen card"]],
   ["TAX_ID", ["CY", "vat"], "\\d{8}[A-Z]", ["tic", "tax identification"]],
   ["TAX_ID", ["IE", "pps"], "\\d{7}[A-W][A-IW]?", ["pps", "ppsn"]],
   ["NATIONAL_ID", ["CH", "ssn"], "756[.]?\\d{4}[.]?\\d{4}[.]?\\d{2}", ["ahv", "avs"]],
@@ -70,10 +91,26 @@ const PERSONS: readonly (readonly [entity: string, checks: Checks, shape: string
   ["TAX_ID", ["ES", isCif], "[A-HJNPQRSUVW]\\d{7}[\\dA-J]", ["cif"]],
   ["TAX_ID", ["ES", isLetteredNif], "[KLM]\\d{7}[A-Z]", ["nif"]],
   ["TAX_ID", ["PL", "nip"], "\\d{3}-?\\d{3}-?\\d{2}-?\\d{2}", ["nip"]],
-  ["TAX_ID", ["UA", "rntrc", "edrpou"], "\\d{10}", ["рнокпп", "ідентифікаційний код", "інн"]],
+  [
+    "TAX_ID",
+    ["UA", "rntrc", "edrpou"],
+    "\\d{10}",
+    ["рнокпп", "rnokpp", "ідентифікаційний код", "ідентифікаційний номер", "облікової картки", "іпн", "інн"],
+  ],
+  ["NATIONAL_ID", ["UA", isUnzr], "(?:19|20)\\d{6}-?\\d{5}", ["унзр", "unzr", "запису в реєстрі"]],
+  [
+    "PASSPORT_NUMBER",
+    ["RU", ANY_OF_THE_FORM],
+    "\\d{2} ?\\d{2} ?(?:№ ?)?\\d{6}",
+    ["паспорт рф", "паспорт гражданина", "паспорт серии", "серия и номер"],
+  ],
+  ["NATIONAL_ID", ["RU", isSnils], "\\d{3}[- ]?\\d{3}[- ]?\\d{3}[- ]?\\d{2}", ["снилс", "snils"]],
+  ["NATIONAL_ID", ["KZ", isIin], "\\d{12}", ["иин", "жсн"]],
   ["TAX_ID", ["RU", "inn"], "\\d{10}(?:\\d{2})?", ["инн"]],
   ["TAX_ID", ["FR", "nif", "siren"], "\\d{2} ?\\d{2} ?\\d{3} ?\\d{3} ?\\d{3}", ["numéro fiscal", "numero fiscal", "spi"]],
   ["TAX_ID", ["BR", "cpf"], "\\d{3}[.]?\\d{3}[.]?\\d{3}-?\\d{2}", ["cpf"]],
+  ["NATIONAL_ID", ["BR", isPis], "\\d{3}[.]?\\d{5}[.]?\\d{2}-?\\d", ["pis", "pasep", "pis/pasep", "nis", "nit"]],
+  ["TAX_ID", ["ZA", "tin"], "\\d{10}", ["sars", "tax reference"]],
   ["TAX_ID", ["AR", "cuit"], "\\d{2}-?\\d{8}-?\\d", ["cuit", "cuil"]],
   ["NATIONAL_ID", ["CL", "rut", "run"], "\\d{1,2}[.]?\\d{3}[.]?\\d{3}-?[\\dK]", ["rut", "run"]],
   ["TAX_ID", ["CO", "nit"], "\\d{3}[.]?\\d{3}[.]?\\d{3}-?\\d", ["nit"]],
@@ -87,6 +124,12 @@ const PERSONS: readonly (readonly [entity: string, checks: Checks, shape: string
   ["NATIONAL_ID", ["PK", "cnic"], "\\d{5}-?\\d{7}-?\\d", ["cnic"]],
   ["NATIONAL_ID", ["IL", "idnr"], "\\d{9}", ["teudat zehut", "תעודת זהות"]],
   ["TAX_ID", ["ID", "npwp"], "\\d{2}[.]?\\d{3}[.]?\\d{3}[.]?\\d-?\\d{3}[.]?\\d{3}", ["npwp"]],
+  [
+    "NATIONAL_ID",
+    ["ID", isNik],
+    "\\d{2}[.]?\\d{2}[.]?\\d{2}[. ]?\\d{6}[. ]?\\d{4}",
+    ["nik", "ktp", "e-ktp", "nomor induk kependudukan"],
+  ],
   ["TAX_ID", ["NZ", "ird"], "\\d{2,3}[- ]?\\d{3}[- ]?\\d{3}", ["ird"]],
   ["TAX_ID", ["US", "ein"], "\\d{2}[- ]\\d{7}", ["ein", "employer identification"]],
   ["TAX_ID", ["DE", "idnr"], "\\d{2,3}[/ ]?\\d{3}[/ ]?\\d{3,4}[/ ]?\\d{1,3}", ["idnr", "identifikationsnummer"]],
@@ -189,7 +232,13 @@ export const international: readonly Recogniser[] = [
     ([entity, checks, shape, names]): Recogniser => ({
       entity,
       country: hintOf(checks[0]),
-      patterns: [{ name: namesOf(checks), regex: new RegExp(`${start}${shape}${end}`, "gi"), score: 0.05 }],
+      patterns: [
+        {
+          name: namesOf(checks),
+          regex: new RegExp(`${start}${shape}${end}`, "gi"),
+          score: checks.includes(ANY_OF_THE_FORM) ? 0 : 0.05,
+        },
+      ],
       validate: excluding(checks),
       context: names,
       onlyKnown: true,

@@ -4,7 +4,7 @@ import type { Recogniser } from "../search/recogniser.ts";
 const STRUCTURES: readonly (readonly [structure: string, ...countries: string[]])[] = [
   ["\\d{7}", "mt"],
   ["\\d{8}", "cz", "se"],
-  ["\\d{9}", "bg", "dk", "dz", "hr", "ru", "uk", "us"],
+  ["\\d{9}", "bg", "dk", "dz", "hr", "ru", "ua", "uk", "us"],
   ["\\d{8,9}", "ro"],
   ["[A-Z]\\d{5}", "li"],
   ["[A-Z]\\d{6}", "pt"],

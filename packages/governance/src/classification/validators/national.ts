@@ -128,3 +128,61 @@ export function isMyNumber(match: string): boolean {
   const rest = weighted(d, [6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
   return Number(d[11]) === (rest <= 1 ? 0 : 11 - rest);
 }
+
+/** Indonesian NIK (Law 24 of 2013, article 64; codes of provinces of the Ministry of Home Affairs): district, day (+40 for women), month and year of birth, a number in turn. */
+export function isNik(match: string): boolean {
+  const d = digitsOf(match);
+  const day = Number(d.slice(6, 8));
+  return (
+    d.length === 16 &&
+    /^(?:1[1-9]|21|3[1-6]|5[1-3]|6[1-5]|7[1-6]|8[12]|9[1-7])(?!00)\d\d(?!00)/.test(d) &&
+    !d.endsWith("0000") &&
+    isDayOfAnyCentury(d.slice(10, 12), d.slice(8, 10), String(day > 40 ? day - 40 : day))
+  );
+}
+
+/** Number of an entry in the Ukrainian register of persons, УНЗР (law 5492-VI, article 10): date of birth and five digits. */
+export function isUnzr(match: string): boolean {
+  const d = digitsOf(match);
+  return d.length === 13 && isDay(Number(d.slice(0, 4)), Number(d.slice(4, 6)), Number(d.slice(6, 8)));
+}
+
+/** Latvian personas kods: since 2017 32 and nine digits, before that the date of birth, the century and a check digit (rules of the cabinet 130 of 2011; python-stdnum, lv.pvn). */
+export function isPersonasKods(match: string): boolean {
+  const d = digitsOf(match);
+  if (d.length !== 11) return false;
+  if (/^3[2-9]/.test(d)) return true;
+  const century = 1800 + 100 * Number(d[6]);
+  if (century > 2000 || !isDay(century + Number(d.slice(4, 6)), Number(d.slice(2, 4)), Number(d.slice(0, 2)))) return false;
+  return ((1 + weighted(d, [10, 5, 8, 4, 2, 1, 6, 3, 7, 9])) % 11) % 10 === Number(d[10]);
+}
+
+/** Hungarian number of social security, TAJ (law XX of 1996, annex): weights 3 and 7 in turn. */
+export function isTaj(match: string): boolean {
+  const d = digitsOf(match);
+  return d.length === 9 && weighted(d, [3, 7, 3, 7, 3, 7, 3, 7]) % 10 === Number(d[8]);
+}
+
+/** Russian SNILS (order 192p of the Pension Fund of 2006): weights 9 to 1 modulo 101, 100 is 00; numbers up to 001-001-998 have none. */
+export function isSnils(match: string): boolean {
+  const d = digitsOf(match);
+  if (d.length !== 11 || Number(d.slice(0, 9)) <= 1_001_998) return false;
+  return (weighted(d, [9, 8, 7, 6, 5, 4, 3, 2, 1]) % 101) % 100 === Number(d.slice(9));
+}
+
+/** Kazakh ИИН (decree 853 of 2003): date of birth, sex and century, four digits; weights 1 to 11, and where that gives ten, 3 to 11 and 1, 2. */
+export function isIin(match: string): boolean {
+  if (!/^\d{12}$/.test(match) || !/^[1-6]$/.test(match[6] ?? "")) return false;
+  if (!isDayOfAnyCentury(match.slice(0, 2), match.slice(2, 4), match.slice(4, 6))) return false;
+  const first = weighted(match, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) % 11;
+  const check = first === 10 ? weighted(match, [3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2]) % 11 : first;
+  return check === Number(match[11]);
+}
+
+/** Brazilian PIS, PASEP, NIS and NIT (Caixa): weights 3, 2 and 9 to 2 modulo 11. */
+export function isPis(match: string): boolean {
+  const d = digitsOf(match);
+  if (d.length !== 11 || /^(\d)\1*$/.test(d)) return false;
+  const rest = 11 - (weighted(d, [3, 2, 9, 8, 7, 6, 5, 4, 3, 2]) % 11);
+  return (rest > 9 ? 0 : rest) === Number(d[10]);
+}
