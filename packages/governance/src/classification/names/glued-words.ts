@@ -59,7 +59,14 @@ const MAX_LENGTH = 48;
 /** Without accents. */
 export function folded(text: string): string {
   return /[^ -~]/.test(text)
-    ? text.normalize("NFKD").replace(MARKS, "").replace(/ß/g, "ss").replace(/ı/g, "i").normalize("NFC")
+    ? text
+        .normalize("NFKD")
+        .replace(MARKS, "")
+        .replace(/ß/g, "ss")
+        .replace(/ı/g, "i")
+        .replace(/ø/g, "o")
+        .replace(/æ/g, "ae")
+        .normalize("NFC")
     : text;
 }
 
