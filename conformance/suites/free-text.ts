@@ -1,7 +1,16 @@
 /** The classifier on prose as people write it: what it finds in texts to make rules with, and in texts that nobody looked at. */
 import { openSqlParser } from "@seneschal/adapters/sql-parser";
-import { createClassifier, policyOf, tierRank } from "@seneschal/governance";
-import { generate, type LabelledText } from "../free-text/generate.ts";
+import {
+  countsAcross,
+  createClassifier,
+  DEFAULT_RECOGNISERS,
+  DEFAULT_TIER_POLICY,
+  policyOf,
+  readTogether,
+  redact,
+  tierRank,
+} from "@seneschal/governance";
+import { generate, type LabelledText, randomFrom } from "../free-text/generate.ts";
 import { HELD_OUT_SCRIPT_TEMPLATES, HELD_OUT_SCRIPT_VALUES } from "../free-text/held-out-scripts.ts";
 import { HELD_OUT_TEMPLATES } from "../free-text/held-out-templates.ts";
 import { HELD_OUT_VALUES } from "../free-text/held-out-values.ts";
@@ -193,9 +202,42 @@ function suitesOf(
   ];
 }
 
+/** Ordinary talks with a model, of messages that hold nothing: how many of them have something hidden over the ends of their messages. */
+function harmlessTalks(): SuiteResult {
+  const judged = tally();
+  const random = randomFrom(29);
+  const texts = generate(TEMPLATES, VALUES, 7, 12)
+    .filter(({ labels, categories }) => labels.length === 0 && categories.length === 0)
+    .map(({ text }) => text);
+  for (let i = 0; i < TALKS; i++) {
+    const talk = Array.from({ length: 10 + Math.floor(random() * 30) }, (_, at) => ({
+      role: at % 2 === 0 ? "user" : "assistant",
+      text: texts[Math.floor(random() * texts.length)] ?? "",
+    }));
+    const told = readTogether(talk).flatMap((stretches) =>
+      ["", "\n"].flatMap((joint) => {
+        const parts = stretches.flatMap(({ place, start, end }, at) => [
+          ...(at === 0 ? [] : [joint]),
+          talk[place]?.text.slice(start, end) ?? "",
+        ]);
+        const { redactions } = redact(parts.join(""), {
+          policy: DEFAULT_TIER_POLICY,
+          recognisers: DEFAULT_RECOGNISERS,
+          rules: [],
+        });
+        return redactions.flatMap(({ entity, start, end }) => (countsAcross(parts, start, end) ? [entity] : []));
+      }),
+    );
+    judged.judge(told.length === 0, `talk ${i}: ${[...new Set(told)].join(", ")}`);
+  }
+  return judged.result({});
+}
+const TALKS = 300;
+
 export const suites: readonly ConformanceSuite[] = [
   ...suitesOf("prose-seen", SEEN, true, [0.97, 0.96, 0.97, 0.95, 0.95]),
   ...suitesOf("scripts-seen", SCRIPTS_SEEN, true, [0.97, 0.96, 0.97, 0.95, 0.95]),
   ...suitesOf("scripts-held-out", SCRIPTS_HELD_OUT, false, [0.95, 0.9, 0.95, 0.9, 0.9]),
   ...suitesOf("prose-held-out", HELD_OUT, false, [0.95, 0.85, 0.93, 0.85, 0.75]),
+  { name: "classification/talks-harmless", floor: 0.97, run: async () => harmlessTalks() },
 ];

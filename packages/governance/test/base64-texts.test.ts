@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { createClassifier, DEFAULT_TIER_POLICY } from "@seneschal/governance";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
@@ -25,6 +26,9 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
   "as a data URL": (text) => `<img src="data:text/plain;base64,${base64(text)}">`,
   "over lines": (text) => (base64(text).match(/.{1,20}/g) ?? []).join("\r\n"),
   "of UTF-16": (text) => `powershell -EncodedCommand ${Buffer.from(text, "utf16le").toString("base64")}`,
+  "of gzip": (text) => `blob=${gzipSync(text).toString("base64")}`,
+  "of zlib": (text) => `blob: ${deflateSync(text).toString("base64")}`,
+  "of deflate, for URLs": (text) => `see ${deflateRawSync(text).toString("base64url")} there`,
   "of base64": (text) => base64(base64(text)),
 };
 
@@ -85,4 +89,19 @@ test("what a text holds in encodings is looked for once while it is classified",
   searches.mockRestore();
   expect(whole.length).toBeGreaterThan(0);
   expect(whole).toEqual([...new Set(whole)]);
+});
+
+test("bytes that are not compressed, and compressed bytes that are no text, are none", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 16, maxLength: 400 }), (bytes) => {
+      const binary = Uint8Array.of(0xff, 0xd8, ...bytes, 0);
+      expect(base64Texts(gzipSync(binary).toString("base64"))).toEqual([]);
+      expect(base64Texts(Buffer.from(binary).toString("base64"))).toEqual([]);
+    }),
+  );
+});
+
+test("a bomb is looked at as far as any text goes", () => {
+  const bomb = gzipSync(Buffer.alloc(64 << 20, "my ssn is 536-22-8726; ")).toString("base64");
+  expect(base64Texts(bomb)[0]?.length).toBeLessThan(8 << 20);
 });

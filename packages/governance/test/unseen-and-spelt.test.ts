@@ -102,3 +102,34 @@ describe("values in pieces", () => {
     expect(redacted(text)).toBe(text);
   });
 });
+
+describe("a number whose digits are said as words, one by one", () => {
+  const LANGUAGES: Readonly<Record<string, readonly [name: string, words: string]>> = {
+    en: ["my ssn is", "zero one two three four five six seven eight nine"],
+    de: ["meine SSN lautet", "null eins zwei drei vier fünf sechs sieben acht neun"],
+    fr: ["mon ssn est", "zéro un deux trois quatre cinq six sept huit neuf"],
+    es: ["mi ssn es", "cero uno dos tres cuatro cinco seis siete ocho nueve"],
+    it: ["il mio ssn è", "zero uno due tre quattro cinque sei sette otto nove"],
+    pt: ["meu ssn é", "zero um dois três quatro cinco seis sete oito nove"],
+    nl: ["mijn ssn is", "nul een twee drie vier vijf zes zeven acht negen"],
+  };
+  test.each(Object.entries(LANGUAGES))("is hidden as if it were written: %s", (_, [name, words]) =>
+    fc.assert(
+      fc.property(fc.constantFrom("536228726", "4111111111111111"), fc.constantFrom(" ", ", ", "-", ". "), (number, between) => {
+        const said = Array.from(number, (digit) => words.split(" ")[Number(digit)]).join(between);
+        const text = number.length === 9 ? `${name} ${said} ok` : `card: ${said} ok`;
+        expect(redacted(text)).not.toContain(said);
+        expect(rank(text)).toBeGreaterThanOrEqual(rank(number.length === 9 ? `${name} ${number} ok` : `card: ${number} ok`));
+      }),
+    ),
+  );
+
+  test("counting is none", () => {
+    for (const text of [
+      "one two three four five six seven eight nine ten",
+      "eins zwei drei vier fünf sechs sieben, wo ist meine Katze geblieben",
+      "say one, one, two, three, five, eight and go on",
+    ])
+      expect(redacted(text)).toBe(text);
+  });
+});

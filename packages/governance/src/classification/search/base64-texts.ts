@@ -1,5 +1,6 @@
 import { utf8Decode } from "@seneschal/kernel";
 import { fromBase64 } from "../../base64.ts";
+import { inflated } from "./inflated.ts";
 
 /** A run of base64 or base64url (RFC 4648), over lines as MIME breaks it; shorter ones hold nothing that is worth hiding. JSON may write a solidus behind a backslash (RFC 8259, section 7). */
 const RUN = /(?<![\w+/-])(?:[\w+/-]|\\\/){12,}(?:\r?\n(?:[\w+/-]|\\\/){2,})*={0,2}(?![\w+/=-])/g;
@@ -8,6 +9,10 @@ const LINE = /[^\r\n]+/g;
 /** Anything but what a text is made of. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text has
 const BINARY = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
+
+/** Letters of base64 of the least that gzip, zlib or deflate make of a value, and bytes of the value: less comes out of other bytes by chance. */
+const LEAST_COMPRESSED = 16;
+const LEAST_INFLATED = 9;
 
 /** A text that stands in another one in an encoding, and where it stands. */
 export interface EncodedText {
@@ -47,8 +52,15 @@ function textOfRun(run: string): string | undefined {
   if (run.replace(/=+$/, "").length % 4 === 1) return undefined;
   // Most runs are no text, and their first bytes tell.
   const start = fromBase64(run.slice(0, 32));
-  if (start === undefined || !beginsAsText(start)) return undefined;
-  return textOfBytes(fromBase64(run) as Uint8Array);
+  if (start === undefined) return undefined;
+  if (beginsAsText(start)) {
+    const text = textOfBytes(fromBase64(run) as Uint8Array);
+    if (text !== undefined) return text;
+  }
+  // Compressed bytes are longer than what such a run begins at, and what is none shows at its beginning.
+  if (run.length < LEAST_COMPRESSED) return undefined;
+  const out = inflated(fromBase64(run) as Uint8Array);
+  return out === undefined || out.length < LEAST_INFLATED ? undefined : textOfBytes(out);
 }
 
 /** The text that bytes are, in UTF-8 or in UTF-16 of Latin letters; `undefined` for other bytes. */

@@ -43,6 +43,27 @@ const GROUPS = /(?<![A-Za-z\d])[A-Z]{0,4}\d{0,12}(?:[/\\_|+](?:[\dA-Z]{1,12}|\p{
 const SIGN = /[/\\_|+]/g;
 /** Digits one by one, with a blank or a dot between. */
 const SPELT = /(?<![\p{L}\p{N}]|\d[ .])\d([ .])\d(?:\1\d){6,38}(?![ .]?\d|\p{L})/gu;
+/** Digits as words, one by one, in the languages of the prose. */
+const DIGIT_WORDS: readonly (readonly string[])[] = [
+  "zero oh null nul cero zéro nulla".split(" "),
+  "one eins ein un uno um een één".split(" "),
+  "two zwei zwo deux dos due dois duas twee".split(" "),
+  "three drei trois tres tre três drie".split(" "),
+  "four vier quatre cuatro quattro quatro".split(" "),
+  "five fünf cinq cinco cinque vijf".split(" "),
+  "six sechs seis sei zes".split(" "),
+  "seven sieben sept siete sette sete zeven".split(" "),
+  "eight acht huit ocho otto oito".split(" "),
+  "nine neun neuf nueve nove negen".split(" "),
+];
+const DIGIT_OF: ReadonlyMap<string, string> = new Map(
+  DIGIT_WORDS.flatMap((words, digit) => words.map((word) => [word, String(digit)] as const)),
+);
+const DIGIT_WORD = DIGIT_WORDS.flat().join("|");
+/** Seven and more of them, which nobody says in a row but of a number. */
+const SAID = new RegExp(`(?<![\\p{L}\\p{N}])(?:${DIGIT_WORD})(?:[ ,.-]{1,3}(?:${DIGIT_WORD})){6,38}(?![\\p{L}\\p{N}])`, "giu");
+const SAID_SIGN = new RegExp(`(?<![\\p{L}\\p{N}])(?:${DIGIT_WORD})[ ,.-]{1,3}(?:${DIGIT_WORD})[ ,.-]`, "iu");
+
 /** Between two pieces of a text that code joins: an operator, or nothing but blanks. */
 const JOINED = /(?<=([^\s\\])(["'`]))(?:\s{0,8}(?:\+|&|\.|\|\|)\s{0,8}|\s{1,8}|\s{0,8}\\\r?\n\s{0,8})[furb]{0,2}\2(?=[^\s])/gi;
 /** Fewer digits are dates and fractions. */
@@ -73,7 +94,7 @@ const MAY_HOLD = new RegExp(
  * leaves out marks that are put on Latin letters and digits; puts digits together that stand one by one; and reads tabs, odd separators of lines, and signs between groups of digits as blanks. `undefined` where there is nothing of this.
  */
 export function decodedText(text: string, encoded = new EncodedRuns(text)): DecodedText | undefined {
-  if (!MAY_HOLD.test(text)) return undefined;
+  if (!MAY_HOLD.test(text) && !SAID_SIGN.test(text)) return undefined;
   let runs = encoded;
   const runsOf = (given: string): EncodedRuns => {
     if (runs.text !== given) runs = new EncodedRuns(given);
@@ -98,7 +119,9 @@ export function decodedText(text: string, encoded = new EncodedRuns(text)): Deco
       written = written.with(find(written.text));
     if (written === before) break;
   }
-  const joins = [...separators(written.text), ...groups(written.text), ...spelt(written.text)].sort((a, b) => a.start - b.start);
+  const joins = [...separators(written.text), ...groups(written.text), ...spelt(written.text), ...said(written.text)].sort(
+    (a, b) => a.start - b.start,
+  );
   const joinedAt = merged(joins.map(({ start, end }): Span => [written.start(start), written.end(end)]));
   written = written.with(joins);
   if (written.spans.length === 0) return undefined;
@@ -278,6 +301,15 @@ function spelt(text: string): readonly Rewriting[] {
   return [...text.matchAll(SPELT)].flatMap(({ 0: run, index }) =>
     Array.from(run.matchAll(/[ .]/g), ({ index: at }) => ({ start: index + at, end: index + at + 1, text: "" })),
   );
+}
+
+function said(text: string): readonly Rewriting[] {
+  if (!SAID_SIGN.test(text)) return [];
+  return Array.from(text.matchAll(SAID), ({ 0: run, index }) => ({
+    start: index,
+    end: index + run.length,
+    text: Array.from(run.toLowerCase().matchAll(/\p{L}+/gu), ([word]) => DIGIT_OF.get(word.normalize("NFC")) ?? "").join(""),
+  }));
 }
 
 function joinedPieces(text: string): readonly Rewriting[] {

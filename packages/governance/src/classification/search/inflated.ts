@@ -1,0 +1,37 @@
+import { Gunzip, Inflate, Unzlib } from "fflate";
+
+/** What comes out of compressed bytes is looked at so far: no text here is longer, and a kilobyte may stand for a megabyte. */
+const MOST = 1 << 20;
+/** So much goes in at once: what is not compressed shows at its beginning. */
+const STEP = 1024;
+
+/** The bytes that others are in compressed form, as gzip (RFC 1952), zlib (RFC 1950) or bare deflate (RFC 1951), as far as they are looked at; `undefined` for bytes that are none. */
+export function inflated(bytes: Uint8Array): Uint8Array | undefined {
+  const [first = 0, second = 0] = bytes;
+  if (first === 0x1f && second === 0x8b) return outOf(Gunzip, bytes);
+  const zlib = (first & 15) === 8 && ((first << 8) | second) % 31 === 0;
+  return (zlib ? outOf(Unzlib, bytes) : undefined) ?? outOf(Inflate, bytes);
+}
+
+function outOf(Kind: typeof Gunzip | typeof Unzlib | typeof Inflate, bytes: Uint8Array): Uint8Array | undefined {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  const stream = new Kind((piece: Uint8Array) => {
+    pieces.push(piece);
+    length += piece.length;
+  });
+  try {
+    for (let at = 0; at < bytes.length && length < MOST; at += STEP)
+      stream.push(bytes.subarray(at, at + STEP), at + STEP >= bytes.length);
+  } catch {
+    return undefined;
+  }
+  if (length === 0) return undefined;
+  const out = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    out.set(piece, at);
+    at += piece.length;
+  }
+  return out;
+}
