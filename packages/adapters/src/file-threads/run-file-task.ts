@@ -79,8 +79,8 @@ export async function runFileTask(
   if (task.work === "restore") {
     if (format === "xlsx") return restoreXlsx(bytes, policy, keys, WORKBOOK);
     if (format === "parquet") return restoreParquet(file, policy, keys);
-    const { text, count } = restore(textOf(bytes), policy, keys);
-    return { bytes: utf8Encode(text), count };
+    const { text, ...counts } = restore(textOf(bytes), policy, keys);
+    return { bytes: utf8Encode(text), ...counts };
   }
   const { rules, country, about } = task;
   const options = {

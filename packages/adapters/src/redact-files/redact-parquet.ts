@@ -71,10 +71,11 @@ export async function restoreParquet(file: RandomAccess, policy: TierPolicy, key
   checkArgument("file", file, "object");
   checkArgument("policy", policy, "object");
   checkArgument("keys", keys, "object");
-  let restored = 0;
+  let [restored, left] = [0, 0];
   const back = (text: string): string => {
     const done = restore(text, policy, keys);
     restored += done.count;
+    left += done.left;
     return done.text;
   };
   const bytes = await rewritten(file, (columns) =>
@@ -84,7 +85,7 @@ export async function restoreParquet(file: RandomAccess, policy: TierPolicy, key
       cells: isTextColumn(element) ? texts.map((text) => text && back(text)) : cells,
     })),
   );
-  return { bytes, count: restored };
+  return { bytes, count: restored, left };
 }
 
 type Change = (columns: readonly ReadColumn[]) => readonly Changed[];

@@ -36,8 +36,8 @@ export async function restoreXlsx(
   checkOptions("limits", limits, { unpacked: "number?", texts: "number?" });
   checkArgument("policy", policy, "object");
   checkArgument("keys", keys, "object");
-  const { parts, count } = restoreWorkbook(await unpackXlsx(file, limits), policy, keys);
-  return { bytes: await packed(parts), count };
+  const { parts, ...counts } = restoreWorkbook(await unpackXlsx(file, limits), policy, keys);
+  return { bytes: await packed(parts), ...counts };
 }
 
 async function packed(parts: ReadonlyMap<string, string>): Promise<Uint8Array> {

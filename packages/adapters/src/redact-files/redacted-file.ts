@@ -4,8 +4,9 @@ export interface RedactedFile {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** A restored file, and how many values came back. */
+/** A restored file, how many values came back, and how many are left that were taken under another key. */
 export interface RestoredFile {
   readonly bytes: Uint8Array;
   readonly count: number;
+  readonly left: number;
 }

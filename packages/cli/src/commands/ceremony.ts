@@ -9,6 +9,7 @@ import { CodedError, type JsonObject, utf8Encode } from "@seneschal/kernel";
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../command-context.ts";
 import { signedBySession } from "../custody/signed-by-session.ts";
+import { exitCode } from "../exit-code.ts";
 import { type ConnectionOptions, connect, withConnection } from "../gateway-connection.ts";
 import { readJson } from "../read-file.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -124,7 +125,7 @@ function shownSeats(seats: Seats): { readonly hash: string; readonly lines: read
   return { hash: hex(nodeCrypto.hash("sha256", utf8Encode(canonicalJson(named)))), lines };
 }
 
-function addSigning(ceremony: Command, { host, result }: CommandContext): void {
+function addSigning(ceremony: Command, { host, result, exit }: CommandContext): void {
   withConnection(ceremony.command("session").description("start a signing session in which no share leaves its custodian"))
     .requiredOption("--message <base64>", "the exact bytes to sign")
     .option(
@@ -182,6 +183,8 @@ function addSigning(ceremony: Command, { host, result }: CommandContext): void {
     .argument("<id>", "the signing session")
     .action(async (id: string, options: ConnectionOptions) => {
       const session = await connect(host, options, (gateway) => gateway.aggregateSigningSession({ params: { id } }));
-      result({ signature: session.signature, cheaters: session.cheaters }, session.signature ?? "");
+      const { signature, cheaters } = session;
+      result({ signature, cheaters }, signature ?? `no signature: the shares of custodians ${cheaters.join(", ")} are not valid`);
+      if (signature == null) exit(exitCode.no);
     });
 }

@@ -3,6 +3,7 @@ import { basename, resolve } from "node:path";
 import type { Narrowing, Redacted, RedactionFormat, RedactionRule } from "@seneschal/governance";
 import { CodedError, textDecoder } from "@seneschal/kernel";
 import { Option } from "commander";
+import { exitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { readBytes, readText } from "../read-file.ts";
 import type { AddCommand } from "./add-command.ts";
@@ -41,7 +42,7 @@ function narrowingFrom(
 }
 
 /** `seneschal redact` and `seneschal restore`: values of a file hidden and put back, on this machine. */
-export const addRedact: AddCommand = (program, { host, result }) => {
+export const addRedact: AddCommand = (program, { host, result, exit }) => {
   const keyFile = () => new Option("--key <file>", "32 bytes, or 64 hex digits; needed to hash, tokenise, encrypt and restore");
   program
     .command("redact")
@@ -119,7 +120,7 @@ export const addRedact: AddCommand = (program, { host, result }) => {
     });
   program
     .command("restore")
-    .description("put back what redact tokenised and encrypted under a key")
+    .description("put back what redact tokenised and encrypted under a key; ends with 1 where values of another key are left")
     .argument("<file>", "file")
     .requiredOption("--out <file>", "where the restored file goes; it must not exist")
     .addOption(keyFile().makeOptionMandatory())
@@ -127,21 +128,28 @@ export const addRedact: AddCommand = (program, { host, result }) => {
       const { DEFAULT_TIER_POLICY: policy, restore } = await import("@seneschal/governance");
       const keys = await keysFrom(host, options.key);
       const format = formatOf(file);
-      const restored = async (): Promise<{ readonly content: string | Uint8Array; readonly count: number }> => {
+      const restored = async () => {
         if (format !== "parquet" && format !== "xlsx") {
-          const { text, count } = restore(await wholeFile(host, file), policy, keys);
-          return { content: text, count };
+          const { text, ...counts } = restore(await wholeFile(host, file), policy, keys);
+          return { content: text, ...counts };
         }
         const { restoreParquet, restoreXlsx } = await import("@seneschal/adapters/redact-files");
         const given = await wholeBytes(host, file);
-        const { bytes, count } = await (format === "xlsx"
+        const { bytes, ...counts } = await (format === "xlsx"
           ? restoreXlsx(given, policy, keys)
           : restoreParquet(inMemory(given), policy, keys));
-        return { content: bytes, count };
+        return { content: bytes, ...counts };
       };
-      const { content, count } = await refusingLater(file, restored);
+      const { content, count, left } = await refusingLater(file, restored);
+      if (count === 0 && left > 0)
+        throw new CodedError(
+          "file_invalid",
+          `${options.key} is another key: none of the ${left} values of ${file} was taken under it`,
+        );
       await written(host, options.out, (write) => write(content));
-      result({ file, out: options.out, restored: count }, `${options.out}: ${count} values restored`);
+      const other = left === 0 ? "" : `; ${left} were taken under another key, and stay`;
+      result({ file, out: options.out, restored: count, left }, `${options.out}: ${count} values restored${other}`);
+      if (left > 0) exit(exitCode.no);
     });
 };
 

@@ -84,6 +84,7 @@ export const addVault: AddCommand = (program, { host, result, exit }) => {
       const key = await askShare(host, "that shows you to be an operator");
       const status = await ask(options, (seal) => seal.seal({ body: { key } }));
       result(status, progressOf(status));
+      if (!status.sealed) exit(exitCode.no);
     },
   );
 

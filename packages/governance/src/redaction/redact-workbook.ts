@@ -12,6 +12,7 @@ import {
   checkRedaction,
   type Piece,
   type RedactionOptions,
+  type Restored,
   redactedPieces,
   restore,
   type SearchOptions,
@@ -277,22 +278,23 @@ export function restoreWorkbook(
   parts: WorkbookParts,
   policy: TierPolicy,
   keys: RedactionKeys,
-): { readonly parts: WorkbookParts; readonly count: number } {
+): { readonly parts: WorkbookParts } & Pick<Restored, "count" | "left"> {
   checkArgument("parts", parts, "object");
   checkArgument("policy", policy, "object");
   checkArgument("keys", keys, "object");
-  let restored = 0;
+  let [restored, left] = [0, 0];
   const done = new Map<string, string>();
   for (const [part, xml] of parts) {
     const pieces: Piece[] = [];
     for (const written of xmlTexts(part, xml)) {
-      const { text, count } = restore(written.value, policy, keys);
+      const { text, count, left: other } = restore(written.value, policy, keys);
       restored += count;
+      left += other;
       if (count > 0) pieces.push({ start: written.start, end: written.end, text: written.write(text, 0) });
     }
     done.set(part, assembled(xml, [pieces], { policy, recognisers: [], rules: [] }).text);
   }
-  return { parts: done, count: restored };
+  return { parts: done, count: restored, left };
 }
 
 function refuse(part: string, why: string): never {

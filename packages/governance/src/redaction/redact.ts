@@ -13,6 +13,7 @@ import {
   hiddenSpans,
   isMasked,
   markedSpans,
+  markerForms,
   markersIn,
   outsideOf,
   type Span,
@@ -377,10 +378,11 @@ function written({ entity, rule }: Edit, value: string, source: string, keys: Re
   }
 }
 
-/** What was restored, and how many values. */
+/** What was restored, how many values, and how many markers stay that have the form of one of another key. */
 export interface Restored {
   readonly text: string;
   readonly count: number;
+  readonly left: number;
 }
 
 /** A value that is not written in quotation marks, such as a number of JSON: they are taken away with its marker. */
@@ -402,5 +404,8 @@ export function restore(text: string, policy: TierPolicy, keys: RedactionKeys): 
     at = bare ? end + 1 : end;
     count++;
   }
-  return { text: out + text.slice(at), count };
+  const left = markersIn(text, { policy, recognisers: [] }, markerForms).filter(
+    ({ form, entity, kept }) => (form === "token" || form === "sealed") && keys.open(form, entity, kept) === undefined,
+  ).length;
+  return { text: out + text.slice(at), count, left };
 }
