@@ -13,6 +13,8 @@ const BINARY = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
 /** Letters of base64 of the least that gzip, zlib or deflate make of a value, and bytes of the value: less comes out of other bytes by chance. */
 const LEAST_COMPRESSED = 16;
 const LEAST_INFLATED = 9;
+/** Of ids, hashes and paths, of which a log is full, the letters are of one case; of compressed bytes in ten thousand runs none. */
+const MIXED = /[A-Z][^a-z]*[a-z]|[a-z][^A-Z]*[A-Z]/;
 
 /** A text that stands in another one in an encoding, and where it stands. */
 export interface EncodedText {
@@ -58,7 +60,7 @@ function textOfRun(run: string): string | undefined {
     if (text !== undefined) return text;
   }
   // Compressed bytes are longer than what such a run begins at, and what is none shows at its beginning.
-  if (run.length < LEAST_COMPRESSED) return undefined;
+  if (run.length < LEAST_COMPRESSED || !MIXED.test(run)) return undefined;
   const out = inflated(fromBase64(run) as Uint8Array);
   return out === undefined || out.length < LEAST_INFLATED ? undefined : textOfBytes(out);
 }

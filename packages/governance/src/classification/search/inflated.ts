@@ -9,9 +9,17 @@ const STEP = 1024;
 export function inflated(bytes: Uint8Array): Uint8Array | undefined {
   const [first = 0, second = 0] = bytes;
   if (first === 0x1f && second === 0x8b) return outOf(Gunzip, bytes);
-  const zlib = (first & 15) === 8 && ((first << 8) | second) % 31 === 0;
-  return (zlib ? outOf(Unzlib, bytes) : undefined) ?? outOf(Inflate, bytes);
+  const zlib = (first & 15) === 8 && ((first << 8) | second) % 31 === 0 ? outOf(Unzlib, bytes) : undefined;
+  return zlib ?? (mayBeDeflate(first, bytes.length) ? outOf(Inflate, bytes) : undefined);
 }
+
+/** By its first block: one of a kind that there is, and of few bytes the only one and compressed. */
+function mayBeDeflate(first: number, length: number): boolean {
+  const [last, kind] = [first & 1, (first >> 1) & 3];
+  return kind !== 3 && (length > ONE_BLOCK || (last === 1 && kind !== 0));
+}
+/** Fewer bytes than zlib makes of what it parts into blocks. */
+const ONE_BLOCK = 4096;
 
 function outOf(Kind: typeof Gunzip | typeof Unzlib | typeof Inflate, bytes: Uint8Array): Uint8Array | undefined {
   const pieces: Uint8Array[] = [];
