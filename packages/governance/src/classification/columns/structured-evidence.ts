@@ -5,6 +5,7 @@ import { type Evidence, mayNameEvidence, nameOfFinding, policyOfFinding, safeNam
 import { isOtherwise, meaningOf, Surroundings } from "../lexicon.ts";
 import { isConcept, Pairs } from "../named-values/pairs.ts";
 import { wordsOf } from "../names/words-of.ts";
+import { isHealthName } from "../prose/health-mentions.ts";
 import { recogniseShown } from "../search/recognise-shown.ts";
 import type { Recogniser } from "../search/recogniser.ts";
 import { policyOf, type TierPolicy } from "../tiers.ts";
@@ -38,6 +39,7 @@ export function jsonEvidence(
 ): Evidence[] {
   const found: Evidence[] = [];
   const known = { policy, recognisers };
+  const illnesses: string[] = [];
   const stack: (Member & { readonly value: unknown })[] = [{ value, path: "$", key: "", called: "", around: new Surroundings() }];
   for (let leaves = 0; stack.length > 0 && leaves < MAX_LEAVES; ) {
     const item = stack.pop();
@@ -58,6 +60,7 @@ export function jsonEvidence(
       leaves++;
       const leaf = String(item.value);
       found.push(...leafEvidence(leaf, item, policy, recognisers), ...inner(leaf));
+      if (isHealthName(leaf)) illnesses.push(item.path);
       const names = leaf.split(/[\s,.]+/).map((name) => name.replace(/^[$+-]+/, ""));
       if (SELECTS.test(item.key) || FIELD.test(leaf)) found.push(...namesEvidence(names, item.around.words, policy));
       // `ssn:*`, `salary:[1 TO 2]`
@@ -65,8 +68,18 @@ export function jsonEvidence(
       if (NAMES.test(item.key) && leaf.length <= MAX_NAME) found.push(...starEvidence(leaf, policy, catalogue));
     }
   }
+  // An illness is somebody's where another member says who: the patient stands beside the condition.
+  if (illnesses.length > 0 && found.some(({ entity }) => PERSONAL.has(entity))) {
+    const { tier, tags } = policyOf(policy, "HEALTH_DATA");
+    for (const path of illnesses.slice(0, MOST_ILLNESSES))
+      found.push({ entity: "HEALTH_DATA", tier, tags, kind: "name", reason: `an illness or drug at ${path} in a record of somebody`, path });
+  }
   return found;
 }
+
+/** What says that a record is about one person. */
+const PERSONAL = new Set("PERSON PATIENT_ID DATE_OF_BIRTH NATIONAL_ID US_SSN UK_NHS US_MBI".split(" "));
+const MOST_ILLNESSES = 64;
 
 /** A concept has its codings in it. */
 const DEEPEST_CONCEPT = 3;

@@ -1,3 +1,6 @@
+import { EVERYDAY_HEALTH } from "./everyday-health.ts";
+import { DRUGS, ILLNESSES } from "./health-lexicon.ts";
+
 const setOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 const anyOf = (text: string): RegExp => new RegExp(`^(?:${text.trim().replace(/\s+/g, "|")})$`);
 
@@ -21,12 +24,52 @@ const DRUG =
   /^(?:[a-z]{3,}(?:sartan|statine?|azepam|oxetine?|prazole?|prazolo|cillin[ae]?|mycin[ae]?|gliptine?|formine?|afil|conazole?|cyclin[ae]?|dronate|floxacine?|gliflozin[ae]?|lukast|parin[ae]?|setron|triptan|vudine?|tinib|zumab|limumab|ximab|mumab|vir|thiazide?|olol|dipine?|dipino|pidem|idone?|zapine?|tiapine?|trexate?|trexat|trexaat|trexato|traline?|alopram|profene?|profeno|thyroxine?|farine?|farin)|[a-z]{2,}(?:pril|prilo)|insulin[ae]?|ritalin|prozac|xanax|valium|lithium|aspirin[ae]?|paracetamolo?|morphine?|morphium|methadone?|cortisone?|prednison(?:e|a|on)?|prednisolone?)$/;
 const DRUG_NOT = setOf("april reservoir avoir savoir devoir pouvoir elixir souvenir contro patrol control protocol petrol");
 
+/** What the heads of compounds say in German, Dutch and Swedish, behind whatever they are joined to. */
+const COMPOUND =
+  /^\w{3,}(?:schmerz(?:en)?|entzundung(?:en)?|erkrankung(?:en)?|geschwure?|krebs|karzinome?|insuffizienz|infarkte?|lahmung(?:en)?|allergien?|infekt(?:e|ion(?:en)?)?|tumoren?|odeme?|emboli(?:e|en)|zerrung|prellung|verstauchung|intoleranz|unvertraglichkeit|transplantation|ausschlag|vergiftung(?:en)?|thrombosen?|sklerosen?|hypertonie|krankheit(?:en)?|spritzen?|allergiker(?:in)?|kranken?|pijn|ontsteking(?:en)?|ziekten?|aandoening(?:en)?|zweer|kanker|infarct|verlamming|allergie|infectie|gezwel|klachten|sjukdom|cancer|inflammation|vark|smarta|smartor)$/;
+const COMPOUND_NOT = setOf(
+  "gesundheitskrankheit pflanzenkrankheit pflanzenkrankheiten tierkrankheit kinderkrankheiten datenkrankheit spielkrankheit beachten schlachten",
+);
+/** Heads of many meanings: behind a part of the body they speak of an illness. */
+const COMPOUND_OF_BODY =
+  /^(?:herz|lungen?|leber|nieren?|magen|darm|brust|rucken|nacken|knie|huft\w?|schulter|knochel|handgelenks?|ellbogen|fuss|hand|bein|arm|finger|zehen?|augen?|ohren?|hals|zahn|haut|wirbel(?:saulen)?|bandscheiben?|blasen?|gallen?|prostata|gebarmutter|eierstock|schilddrusen?|knochen|gelenk|muskel|sehnen?|nerven|rippen|becken|schadel|kiefer|hirn|gehirn|blut|kreislauf|gefass|bauch|unterleibs?|kreuzband|meniskus|schlaf|angst|panik|ess|zwangs|belastungs|anpassungs|personlichkeits|konzentrations|lern|sprach|seh|hor|geh|stoffwechsel|herzrhythmus|durchblutungs|alkohol|drogen|medikamenten|tabletten|kokain|heroin|sucht|hart|long|lever|nier|maag|borst|rug|nek|knie|heup|schouder|enkel|pols|voet|oog|oor|keel|tand|huid|blaas|schildklier|bot|gewricht|spier|hersen|buik|slaap|paniek|eet|dwang|persoonlijkheids|drugs)(?:s|en|n)?(?:bruch|riss|vorfall|versagen|operation|op|steine?|schwache|verletzung|blutung|beschwerden|probleme?|leiden|storung(?:en)?|anfalle?|attacken?|sucht|abhangig(?:keit)?|fehler|klappen\w*|prothese|therapie|tabletten|medikamente?|werte?|breuk|falen|stoornis(?:sen)?|stenen|bloeding|letsel|operatie|problemen|aanval(?:len)?|verslaving|verslaafd)$/;
+
+/**
+ * A word as the languages of Europe have it in common, which write the names of medicine each in its own way: `metformine`, `metformina` and `Metformin`, `hypertension`, `hipertensión` and
+ * `ipertensione` are the same. `plain`: without accents, in lower case. Longer than four letters, what comes out hardly ever is that of another word.
+ */
+export function skeletonOf(plain: string): string {
+  return plain
+    .replace(/ae|oe/g, "e")
+    .replace(/ph/g, "f")
+    .replace(/qu|[ckqzx]|ch/g, "s")
+    .replace(/h/g, "")
+    .replace(/[yj]/g, "i")
+    .replace(/st|tt/g, "t")
+    .replace(/(?:[ts]i|s)(?:on|one|ones|oni|onen|e|es|en|a|as|ao|oes)$/, "w")
+    .replace(/(.)\1+/g, "$1")
+    .replace(/[aeiou]*s?$/, "");
+}
+
+const drugs = setOf(DRUGS);
+const illnesses = setOf(ILLNESSES);
+const everyday = new Set(EVERYDAY_HEALTH.split(/[|\n]/).filter((name) => /^[a-z'-]+$/.test(name)));
+
+/** Its skeleton, and that of it without the ending of a plural of German (`Arrhythmien`, `Migräneattacken`). */
+function isKnown(known: ReadonlySet<string>, plain: string): boolean {
+  return known.has(skeletonOf(plain)) || (plain.endsWith("en") && plain.length > 7 && known.has(skeletonOf(plain.slice(0, -2))));
+}
+
 /** True for a word that names an illness or a state of health; `plain`: without accents, in lower case. */
 export function isIllness(plain: string): boolean {
-  return ILL.test(plain) || (plain.length > 5 && DISEASE.test(plain) && !DISEASE_NOT.has(plain));
+  if (ILL.test(plain) || everyday.has(plain)) return true;
+  if (plain.length < 5) return false;
+  if (plain.length > 5 && DISEASE.test(plain)) return !DISEASE_NOT.has(plain);
+  if (isKnown(illnesses, plain)) return true;
+  return plain.length > 6 && (COMPOUND_OF_BODY.test(plain) || (COMPOUND.test(plain) && !COMPOUND_NOT.has(plain)));
 }
 
 /** True for the name of a drug. */
 export function isDrug(plain: string): boolean {
-  return DRUG.test(plain) && !DRUG_NOT.has(plain);
+  return DRUG.test(plain) ? !DRUG_NOT.has(plain) : plain.length > 4 && isKnown(drugs, plain);
 }

@@ -1,5 +1,5 @@
 import { partitionPoint } from "../../partition-point.ts";
-import { isDrug, isIllness } from "./health-words.ts";
+import { type HealthMention, healthIn } from "./health-mentions.ts";
 import { languageOf, type ProseLanguage } from "./language.ts";
 import { ASKED, type ProseSpan } from "./persons.ts";
 import { plainOf, unelided, type Word } from "./words.ts";
@@ -23,12 +23,14 @@ const PRONOUNS: Readonly<Record<ProseLanguage, ReadonlySet<string>>> = {
 /** Words for one person. */
 const SOMEBODY = setOf(
   `patient pt client employee colleague coworker boss manager wife husband partner mother mum mom father dad son daughter brother sister child baby uncle aunt cousin grandmother grandfather friend neighbour neighbor roommate girlfriend boyfriend fiance woman man tenant applicant candidate claimant member nurse driver
-  patientin mitarbeiter mitarbeiterin kollege kollegin chef chefin frau mann mutter vater sohn tochter bruder schwester kind freund freundin nachbar nachbarin bewerber bewerberin kundin kunde herr
-  patiente salarie salariee collegue femme mari mere pere fils fille frere soeur enfant ami amie voisin voisine candidat candidate madame monsieur
-  paciente empleado empleada companero companera esposa esposo marido madre padre hijo hija hermano hermana amigo amiga vecino vecina senor senora
-  paziente dipendente collega moglie marito madre padre figlio figlia fratello sorella amico amica signora signor
-  utente colega esposa esposo mae pai filho filha irmao irma amigo amiga senhora senhor
-  medewerker medewerkster vrouw man moeder vader zoon dochter broer zus kind vriend vriendin buurman mevrouw meneer
+  mums dads mam mummy daddy nan gran grandma grandpa granddad granny grandson granddaughter stepson stepdaughter stepmother stepfather twin nephew niece sister-in-law brother-in-law mother-in-law father-in-law spouse pupil student resident inmate girl boy lady gentleman guy teenager
+  patientin mitarbeiter mitarbeiterin kollege kollegin chef chefin frau mann mutter vater sohn tochter bruder schwester kind freund freundin nachbar nachbarin bewerber bewerberin kundin kunde herr pat klient klientin arbeitnehmer arbeitnehmerin schuler schulerin bewohner bewohnerin oma opa mutti papa enkel enkelin tante onkel neffe nichte ehemann ehefrau lebensgefahrtin lebensgefahrte versicherter versicherte
+  patiente salarie salariee collegue femme mari mere pere fils fille frere soeur enfant ami amie voisin voisine candidat candidate madame monsieur employe employee eleve maman mamie papi papy tante oncle neveu niece epoux epouse conjoint conjointe resident residente assuree
+  paciente empleado empleada companero companera esposa esposo marido madre padre hijo hija hermano hermana amigo amiga vecino vecina senor senora trabajador trabajadora alumno alumna abuelo abuela tio tia nieto nieta sobrino sobrina pcte pte
+  paziente dipendente collega moglie marito madre padre figlio figlia fratello sorella amico amica signora signor lavoratore lavoratrice alunno alunna nonno nonna zio zia nipote mamma suocera suocero compagno compagna assistito assistita
+  utente colega esposa esposo mae pai filho filha irmao irma amigo amiga senhora senhor colaborador colaboradora trabalhador trabalhadora funcionario funcionaria aluno aluna tio tia neto neta namorado namorada
+  medewerker medewerkster vrouw man moeder vader zoon dochter broer zus kind vriend vriendin buurman mevrouw meneer patient werknemer werkneemster leerling bewoner bewoonster oma opa tante oom neef nicht dochtertje zoontje partner dhr mevr
+  pacjent pacjentka pacjenta pacjentki pacjentke pani corka patienten mamma pappa dotter hustru
   mr mrs ms dr mme`,
 );
 
@@ -53,18 +55,14 @@ interface Subject {
 }
 
 const MEDICAL =
-  /\b(?:diagnos\w+|(?:doctor|gp|physician|oncologist) (?:says|said|thinks|confirmed)|dx|rx|hx|prescri\w+|present(?:s|ed) with|complain(?:s|ed|ing) of|admitted (?:with|for)|treated (?:with|for)|suffer(?:s|ed|ing)? (?:from|with)|started on|hospital\w*|test(?:ed)? positive|came back positive|pt|b\.?i\.?d|t\.?i\.?d|leidet (?:\w+ ){0,4}an|diagnostiz\w+|erkrank\w+|verschrieb\w+|in behandlung|souffre|atteinte? d|traitement|prescrit\w*|padece|sufre|diagnosticar\w*|diagnosticad\w+|recetad\w+|soffre|affett[oa] d|prescritt\w+|assume|sofre|receitad\w+|lijdt aan|vastgesteld|voorgeschreven|behandeld)\b/;
+  /\b(?:diagnos\w+|(?:doctor|gp|physician|oncologist) (?:says|said|thinks|confirmed)|dx|rx|hx|prescri\w+|present(?:s|ed) with|complain(?:s|ed|ing) of|admitted (?:with|for)|treated (?:with|for)|suffer(?:s|ed|ing)? (?:from|with)|started on|hospital\w*|medical history|past history|medications?:|test(?:ed)? positive|came back positive|pt|b\.?i\.?d|t\.?i\.?d|(?:feeling|felt) (?:awful|terrible|rough|unwell|ill|sick|poorly|rubbish|better)|(?:off|out) (?:sick|ill|today|work|school)|(?:can't|cannot|won't be able to|unable to) (?:come in|make it|work|attend)|call(?:ed|ing)? in sick|sick (?:leave|note|day)s?|fit note|signed off|anamnese|befund|vorerkrankungen|medikation|krank(?: ?gemeldet|meldung|geschrieben|schreibung|enschein)|arbeitsunfahig\w*|attest|antecedents|arret (?:maladie|de travail)|ordonnance|antecedentes|baja (?:medica|laboral|por)|de baja por|parte medico|anamnesi|ricovera\w+|certificato medico|in malattia|baixa (?:medica|por)|de baixa|atestado|internad[oa]|ingresad[oa]|voorgeschiedenis|medicatie|ziek ?(?:gemeld|melding)|ziekteverlof|opgenomen met|leidet (?:\w+ ){0,4}an|diagnostiz\w+|erkrank\w+|verschrieb\w+|in behandlung|souffre|atteinte? d|traitement|prescrit\w*|padece|sufre|diagnosticar\w*|diagnosticad\w+|recetad\w+|soffre|affett[oa] d|prescritt\w+|assume|sofre|receitad\w+|lijdt aan|vastgesteld|voorgeschreven|behandeld)\b/;
 
 // --- The others: GDPR Article 9, and pay.
 
+/** Illnesses, drugs and values are looked for by `healthIn`; the rest of its rules is as for the others. */
+const HEALTH: Subject = { entity: "HEALTH_DATA", rule: "illness", word: () => false, claims: MEDICAL };
+
 const SUBJECTS: readonly Subject[] = [
-  {
-    entity: "HEALTH_DATA",
-    rule: "illness",
-    word: isIllness,
-    claims: MEDICAL,
-  },
-  { entity: "HEALTH_DATA", rule: "drug", word: isDrug, claims: MEDICAL },
   {
     entity: "HEALTH_DATA",
     rule: "course of treatment",
@@ -210,7 +208,13 @@ function meantBy(written: string): readonly (Subject | typeof PAYS)[] {
  */
 export function subjectsIn(text: string, words: readonly Word[], persons: readonly ProseSpan[]): ProseSpan[] {
   const found: ProseSpan[] = [];
-  const hits: { readonly subject: Subject | typeof PAYS; readonly word: Word; readonly at: number }[] = [];
+  const hits: {
+    readonly subject: Subject | typeof PAYS;
+    readonly word: Word;
+    readonly at: number;
+    readonly place?: HealthMention;
+  }[] = [];
+  for (const place of healthIn(text, words)) hits.push({ subject: HEALTH, word: words[place.at] as Word, at: place.at, place });
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as Word;
     if (word.plain.length < 3 || word.plain.length > LONGEST_WORD || word.code || SAYS_NOTHING.has(word.plain)) continue;
@@ -223,7 +227,7 @@ export function subjectsIn(text: string, words: readonly Word[], persons: readon
   const askedFor = persons.filter(({ rule }) => rule === ASKED).map(({ start }) => start);
   const seen = new Map<number, Sentence>();
   const told = new Set<Sentence>();
-  for (const { subject, word, at } of hits) {
+  for (const { subject, word, at, place } of hits) {
     let sentence = seen.get(word.sentence);
     if (sentence === undefined) {
       sentence = sentenceAt(text, words, at, own, names, askedFor);
@@ -253,7 +257,8 @@ export function subjectsIn(text: string, words: readonly Word[], persons: readon
     if (general && !asked && !(claimed && somebody)) continue;
     if (subject.unless?.test(plain) === true || subject.with?.test(plain) === false) continue;
     if (!somebody && !claimed) continue;
-    found.push({ entity: subject.entity, rule: subject.rule, start: word.start, end: word.end });
+    const { start, end } = place ?? word;
+    found.push({ entity: subject.entity, rule: place?.rule ?? subject.rule, start, end });
   }
   return found;
 }
@@ -276,7 +281,10 @@ interface Sentence {
 const LONGEST = 120;
 const LONGEST_WORD = 40;
 
-/** The sentence of a word. A sentence that names nobody is about whom the one before it is about. */
+/** Sentences over which somebody who was named is still spoken of. */
+const CARRIED = 3;
+
+/** The sentence of a word. A sentence that names nobody is about whom those before it are about. */
 function sentenceAt(
   text: string,
   words: readonly Word[],
@@ -296,16 +304,24 @@ function sentenceAt(
   const about = (first: number, last: number): boolean => {
     for (let i = first; i <= last; i++) {
       const word = words[i];
-      if (word !== undefined && (own.has(word.plain) || SOMEBODY.has(word.plain))) return true;
+      // `i.e.` is no pronoun.
+      if (word?.plain === "i" && text.startsWith(".e", word.end)) continue;
+      if (word !== undefined && (own.has(word.plain) || SOMEBODY.has(word.plain.replace(/'s$/, "")))) return true;
     }
     const [a, b] = [words[first]?.start ?? 0, words[last]?.end ?? 0];
     return (names[partitionPoint(names, (name) => name < a)] ?? b) < b;
   };
-  let before = from - 1;
-  const previous = words[before]?.sentence;
-  while (before > 0 && from - before < LONGEST && words[before - 1]?.sentence === previous) before--;
-  const somebody = about(from, to) || (from > 0 && about(before, from - 1) && !GENERAL.test(plain));
+  const general = GENERAL.test(plain);
+  let somebody = about(from, to);
+  // Notes name whom they are about once, and then tell sentence by sentence.
+  for (let behind = from, sentences = 0; !somebody && !general && behind > 0 && sentences < CARRIED; sentences++) {
+    let before = behind - 1;
+    const previous = words[before]?.sentence;
+    while (before > 0 && behind - before < LONGEST && words[before - 1]?.sentence === previous) before--;
+    somebody = about(before, behind - 1);
+    behind = before;
+  }
   const last = words[to]?.end ?? 0;
   const asked = (askedFor[partitionPoint(askedFor, (place) => place < start)] ?? last) < last;
-  return { plain, somebody, asked, general: GENERAL.test(plain), start: Math.max(0, start - 1), end };
+  return { plain, somebody, asked, general, start: Math.max(0, start - 1), end };
 }

@@ -24,7 +24,9 @@ const WORD = /\p{L}[\p{L}\p{M}]*(?:['’-]\p{L}[\p{L}\p{M}]*)*/gu;
 const ENDS = /[!?]|(?<!\d)[.;](?=\s|$)|\n|\|/;
 /** Abbreviations whose full stop ends no sentence. */
 const ABBREVIATIONS = new Set(
-  "mr mrs ms dr prof st sr sra srta jr sig dott mme mlle m b geb née dx rx hx pt vs no nr tel ca bzw z u a e d".split(" "),
+  "mr mrs ms dr prof st sr sra srta jr sig dott mme mlle m b geb née dx rx hx pt pat pte pcte paz hr fr frl dhr mevr vs no nr tel ca bzw z u a e d".split(
+    " ",
+  ),
 );
 const CODE_BEFORE = /[\w@/\\._#$&%+-]/;
 const CODE_BEHIND = /^(?:[\w@/\\_=(]|\.\w)/;
