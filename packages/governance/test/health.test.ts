@@ -156,6 +156,8 @@ describe("what holds for everybody, or is no illness, is about nobody", () => {
   test.each([
     "Osteoarthritis is the commonest disease of joints worldwide",
     "Furosemide is a loop diuretic, i.e. it acts on the kidney",
+    "Gastroparesis is diagnosed when the emptying of the stomach is delayed",
+    "Psychosis refers to a loss of touch with reality, in which the patient hears voices",
     "Ibuprofen 400 mg, pack of 20 tablets, price 3.99",
     "The ministry reported more cases of measles this spring",
     "Die Leitlinie empfiehlt Metoprolol bei Herzinsuffizienz",
@@ -184,7 +186,15 @@ test("the lexicon is what looking up finds: skeletons, in order, each once", () 
 });
 
 test("an illness in one member of JSON is of whom another member names", () => {
-  const record = { patient: { id: "MRN-0055512", birthDate: "1970-03-02" }, condition: { text: "Chronic kidney disease stage 3" } };
-  expect(classifier.classify(JSON.stringify(record))).toMatchObject({ tier: "RESTRICTED", tags: expect.arrayContaining(["HEALTH"]) });
-  expect(classifier.classify(JSON.stringify({ article: { title: "Chronic kidney disease", pages: 12 } })).tags).not.toContain("HEALTH");
+  const record = {
+    patient: { id: "MRN-0055512", birthDate: "1970-03-02" },
+    condition: { text: "Chronic kidney disease stage 3" },
+  };
+  expect(classifier.classify(JSON.stringify(record))).toMatchObject({
+    tier: "RESTRICTED",
+    tags: expect.arrayContaining(["HEALTH"]),
+  });
+  expect(classifier.classify(JSON.stringify({ article: { title: "Chronic kidney disease", pages: 12 } })).tags).not.toContain(
+    "HEALTH",
+  );
 });

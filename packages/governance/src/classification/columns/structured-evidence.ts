@@ -72,7 +72,14 @@ export function jsonEvidence(
   if (illnesses.length > 0 && found.some(({ entity }) => PERSONAL.has(entity))) {
     const { tier, tags } = policyOf(policy, "HEALTH_DATA");
     for (const path of illnesses.slice(0, MOST_ILLNESSES))
-      found.push({ entity: "HEALTH_DATA", tier, tags, kind: "name", reason: `an illness or drug at ${path} in a record of somebody`, path });
+      found.push({
+        entity: "HEALTH_DATA",
+        tier,
+        tags,
+        kind: "name",
+        reason: `an illness or drug at ${path} in a record of somebody`,
+        path,
+      });
   }
   return found;
 }
