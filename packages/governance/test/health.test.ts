@@ -40,12 +40,27 @@ describe("a name of medicine is found however a language spells it", () => {
     ],
     ["en sarcoidosis", "de Sarkoidose", "fr sarcoïdose", "es sarcoidosis", "it sarcoidosi", "pt sarcoidose"],
     ["en hypothyroidism", "es hipotiroidismo", "it ipotiroidismo", "pt hipotiroidismo"],
+    ["en simvastatin", "de Simvastatin", "fr simvastatine", "es simvastatina", "it simvastatina", "pt sinvastatina"],
+    ["en warfarin", "de Warfarin", "fr warfarine", "es warfarina", "it warfarin", "pt varfarina"],
+    ["en lymphoma", "de Lymphom", "fr lymphome", "es linfoma", "it linfoma", "pt linfoma"],
     ["en endometriosis", "de Endometriose", "fr endométriose", "es endometriosis", "it endometriosi", "nl endometriose"],
   ])("%s", (...spelt) => {
     for (const each of spelt) {
       const [language = "", name = ""] = each.split(" ");
       expect(health(SAID[language]?.(name) ?? "")).toEqual([name]);
     }
+  });
+
+  test("a compound whose last part is an illness of the lexicon", () => {
+    for (const name of [
+      "Leberzirrhose",
+      "Hirnaneurysma",
+      "Analfissur",
+      "Nierenbiopsie",
+      "Parkinson-Krankheit",
+      "Sjögren-Syndrom",
+    ])
+      expect(health(SAID["de"]?.(name) ?? "")).toEqual([name]);
   });
 
   test("a compound of German or Dutch by its head, whatever it is joined to", () => {
@@ -101,6 +116,8 @@ describe("a finding is the whole of what is told: qualifiers, stage, part of the
     ["He takes metoprolol 50 mg twice daily.", "metoprolol 50 mg twice daily"],
     ["Er nimmt Bisoprolol 5 mg 1-0-0.", "Bisoprolol 5 mg 1-0-0"],
     ["Elle a un cancer du sein depuis mai.", "cancer du sein"],
+    ["Mi hijo tiene síndrome del intestino irritable.", "síndrome del intestino irritable"],
+    ["Mon fils a une maladie valvulaire.", "maladie valvulaire"],
     ["Elle a une insuffisance cardiaque.", "insuffisance cardiaque"],
     ["Mi madre tiene cáncer de pulmón.", "cáncer de pulmón"],
     ["Mia madre ha il diabete tipo 1.", "diabete tipo 1"],
@@ -170,7 +187,7 @@ describe("what holds for everybody, or is no illness, is about nobody", () => {
 
   test("words of offices and programs name neither an illness nor a drug", () => {
     const words =
-      "metadata enable disable lived living module modules service services session sessions customer customers project projects meeting invoice invoices delivery contract contracts server client clients cluster deploy release version branch commit merge request requests review reviews ticket tickets table tables column columns query queries index import export option options string number object array function method class account accounts password address letter letters number numbers rechnung vertrag kunde lieferung sitzung abteilung leistung zahlung buchung facture contrat livraison reunion equipe projet factura contrato reunion equipo proyecto fattura contratto riunione progetto fatura contrato reuniao equipa projeto factuur contract vergadering afdeling".split(
+      "metadata enable disable lived living module modules service services session sessions customer customers project projects meeting invoice invoices delivery contract contracts server client clients cluster deploy release version branch commit merge request requests review reviews ticket tickets table tables column columns query queries index import export option options string number object array function method class account accounts password address letter letters number numbers rechnung vertrag kunde lieferung sitzung abteilung leistung zahlung buchung facture contrat livraison reunion equipe projet factura contrato reunion equipo proyecto fattura contratto riunione progetto fatura contrato reuniao equipa projeto factuur contract vergadering afdeling specialist specialists mechanism relationships championships confidentiality personality socialist electronic telephonique especialistas mecanismos migranten organismen geschlossene beschlossen haciendose facendosi vendite rendite premie pandemie servir sobrevivir pericoloso orgoglioso".split(
         " ",
       );
     expect(words.filter((word) => isIllness(word) || isDrug(word))).toEqual([]);

@@ -45,7 +45,7 @@ const LINK = setOf(
 const OF_ORGAN =
   /^(?:cardia(?:que|co|ca|c[ao]s)|renale?s?|renaux|hepati(?:que|co|ca)|pulmona(?:ire|r)|polmonare|thoraci(?:que|co|ca)|toraci(?:co|ca)|abdomina(?:le?|ux)|addominale|lombaires?|lumbar|lombar|cervicales?|cerebrale?|gastri(?:que|co|ca)|urinaria?|urinaire|respiratori[oa]|respiratoire|articula(?:ire|r)|articolare|muscula(?:ire|r)|muscolare|osseuse?|ose[oa]|ossea|mental(?:e|es)?|psichic[ao]|psiquic[ao]|psychiques?|bipolar|bipolaire|bipolare|alimentari[aeo]?s?|alimentaires?|anxieux|depresiv[ao]|depressivo|visual|digestifs?|digestiv[ao]s?)$/;
 /** Names of illnesses after this word, and, in English, before it. */
-const NAMED = /^(?:disease|syndrome|disorder|syndroom|morbus|sindrome|maladie|enfermedad|malattia|doenca)$/;
+const NAMED = /^(?:disease|syndrome|disorder|syndroom|morbus|sindrome|maladie|enfermedad|malattia|doenca|trastorno|transtorno)$/;
 const NAMED_IN_FRONT = /^(?:disease|syndrome|disorder|syndroom)$/;
 const NO_NAME = setOf(
   "the a an of and or this that any some his her my your their its our no such what which with for from other another new same infectious health this le la une un il lo de el una das der die den het een is was as has had to in on than then these those each every more most if when where cause causes caused by one per woman man",
@@ -185,11 +185,29 @@ function lastOf(words: readonly Word[], at: number, kind: number): number {
   if ((kind & NAME) !== 0) {
     const before = words[at - 1];
     if (NAMED_IN_FRONT.test(word.plain) && before !== undefined && joined(word, before) && !NO_NAME.has(before.plain)) return at;
+    if (!NAMED_IN_FRONT.test(word.plain) || word.plain === "syndrome") {
+      // `síndrome del intestino irritable`, `maladie valvulaire`: up to two words that are no function words.
+      let i = at + 1;
+      while (i < at + 3 && joined(words[i], words[i - 1] as Word) && LINK.has(words[i]?.plain ?? "")) i++;
+      const linked = i > at + 1;
+      if (isTelling(words[i], words[i - 1] as Word) && (linked || ADJECTIVE.test(words[i]?.plain ?? "")))
+        return isTelling(words[i + 1], words[i] as Word) && ADJECTIVE.test(words[i + 1]?.plain ?? "") ? i + 1 : i;
+    }
     const i = joined(next, word) && /^(?:de|di|von|van|del|da)$/.test(next.plain) ? at + 2 : at + 1;
     if (joined(words[i], words[i - 1] as Word) && words[i]?.capitalised === true && !/^d(?:isease|isorder)$/.test(word.plain))
       return i;
   }
   return (kind & (ILL | DRUG)) === 0 ? -1 : at;
+}
+
+/** Adjectives of the languages that come of Latin. */
+const ADJECTIVE =
+  /(?:aire?s?|al|ale|aux|ica?s?|ico|iques?|euse|eux|os[oa]|iv[oae]s?|ile?s?|elle|ienne|ana|ente|ante|[ai]bles?|ar|are|ad[oa]|id[oa])$/;
+
+function isTelling(word: Word | undefined, before: Word): word is Word {
+  return (
+    word !== undefined && word.plain.length > 3 && joined(word, before) && !NO_NAME.has(word.plain) && !OWNED.has(word.plain)
+  );
 }
 
 /** With the words before it and behind it that say which illness it is: index of the first word, and where the last one ends. */
