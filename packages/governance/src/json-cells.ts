@@ -11,7 +11,7 @@ export interface JsonCell {
   readonly path: readonly string[];
   /** A text, a number as its digits, a truth. The texts of a list are one, joined by a blank. */
   readonly value: string;
-  /** The texts and numbers that it is made of, by their place among all of the text. */
+  /** The texts, numbers and truths that it is made of, by their place among all of the text. */
   readonly leaves: readonly number[];
 }
 
@@ -55,7 +55,7 @@ export function* jsonCells(json: string): Generator<JsonCell | undefined> {
     } else if (kind === "name") {
       if (inside !== undefined) inside.member = memberOf(inside, JSON.parse(token) as string);
     } else {
-      const leaves = kind === "literal" ? [] : [leaf++];
+      const leaves = token === "null" ? [] : [leaf++];
       if (here === undefined || token === "null") continue;
       const text = kind === "text" ? (JSON.parse(token) as string) : (plainNumber(token) ?? token);
       if (inside?.texts !== undefined && !(isList && open.length === 1)) {

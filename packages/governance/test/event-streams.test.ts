@@ -117,3 +117,16 @@ test("work grows with a stream, and not with its square: JSON that is deep, in m
   const many = 'data: {"a":"b"}\n\n'.repeat(10_000);
   for (const given of [deep.replaceAll(",]", "]"), lines, many]) expect(redactEvents(given, options).text).toBe(given);
 });
+
+test("what a stream is about says what its members hold, as the name of a table does", async () => {
+  const about = "hr.patients";
+  const stream = `data: ${JSON.stringify({ race: "quoro", n: 1 })}\n\n`;
+  expect(redactEvents(stream, options).text).toBe(stream);
+  expect(redactEvents(stream, { ...options, about }).text).not.toContain("quoro");
+  async function* chunks() {
+    yield stream;
+  }
+  let told = "";
+  for await (const events of redactEventStream(chunks(), { ...options, about })) told += events;
+  expect(told).toBe(redactEvents(stream, { ...options, about }).text);
+});

@@ -62,7 +62,7 @@ export async function classifyFile(
   }
   for await (const record of readRecords(counted(), format)) {
     if (!record.names) records++;
-    samples.add(record.cells);
+    samples.add(record);
     if (records % PROGRESS_STEP === 0) onProgress?.({ read, records });
   }
   onProgress?.({ read, records });

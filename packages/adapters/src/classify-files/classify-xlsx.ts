@@ -22,6 +22,8 @@ export interface XlsxReport {
 }
 
 export interface ClassifyXlsxOptions {
+  /** File name: context for its columns. */
+  readonly about?: string;
   readonly policy?: TierPolicy;
   readonly recognisers?: readonly Recogniser[];
 }
@@ -36,13 +38,13 @@ export async function classifyXlsx(
   options: ClassifyXlsxOptions = {},
   limits: XlsxLimits = {},
 ): Promise<XlsxReport> {
-  checkOptions("options", options, { policy: "object?", recognisers: "array?" });
+  checkOptions("options", options, { about: "string?", policy: "object?", recognisers: "array?" });
   checkArgument("file", file, "bytes");
   checkOptions("limits", limits, { unpacked: "number?", texts: "number?" });
-  const { policy = DEFAULT_TIER_POLICY, recognisers = DEFAULT_RECOGNISERS } = options;
+  const { about = "", policy = DEFAULT_TIER_POLICY, recognisers = DEFAULT_RECOGNISERS } = options;
   const { counts } = redactWorkbook(
     await unpackXlsx(file, limits),
-    { policy, recognisers, rules: [{ operator: "replace" }], keys: markerForms },
+    { policy, recognisers, about, rules: [{ operator: "replace" }], keys: markerForms },
     limits.texts,
   );
   let tier = lowestTier(policy);

@@ -57,9 +57,12 @@ export class ColumnSamples {
     return sample;
   }
 
-  /** The values of a record. */
-  add(cells: readonly (FileColumn & { readonly value: string })[]): void {
-    for (const cell of cells) this.column(cell).add(cell.value);
+  /** The values of a record. Of one that names the columns the cells without a value are their names, and no empty ones. */
+  add({ cells, names }: { readonly cells: readonly (FileColumn & { readonly value: string })[]; readonly names: boolean }): void {
+    for (const cell of cells) {
+      const sample = this.column(cell);
+      if (!names || cell.value !== "") sample.add(cell.value);
+    }
   }
 
   /** The values of a page. */
@@ -81,8 +84,11 @@ export class ColumnSamples {
   }
 
   report(about: string, records: number, policy: TierPolicy, recognisers: readonly Recogniser[]): FileReport {
-    const columns = this.sampled().map(({ called, ...column }) => {
-      const report = classifyColumnValues({ ...column, about }, policy, recognisers);
+    const columns = [...this.#columns.values()].map(({ column: { name, called, path }, sample }) => {
+      // Where nothing else says anything, an empty value is what dropping values leaves, and the name holds of none.
+      const values = sample.allButEmpty ? [...sample.values, ""] : sample.values;
+      const { unread } = sample;
+      const report = classifyColumnValues({ name, ...(path && { path }), unread, values, about }, policy, recognisers);
       return called === undefined ? report : { ...report, column: called };
     });
     let tier = lowestTier(policy);

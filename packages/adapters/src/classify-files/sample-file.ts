@@ -21,7 +21,7 @@ export async function sampleFile(chunks: AsyncIterable<string>, options: SampleF
   let records = 0;
   for await (const record of readRecords(chunks, format, partial)) {
     if (!record.names) records++;
-    samples.add(record.cells);
+    samples.add(record);
   }
   if (partial && records === 0) throw new CodedError("file_invalid", "its first record is longer than what is read of a file");
   return samples.sampled();

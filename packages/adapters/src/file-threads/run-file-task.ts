@@ -100,7 +100,7 @@ async function classified({ bytes, format }: AnyTask, options: ClassifyOptions):
   const { policy, recognisers } = options;
   const given = { ...(policy && { policy }), ...(recognisers && { recognisers }) };
   const file = { byteLength: bytes.length, read: async (start: number, end: number) => bytes.slice(start, end) };
-  if (format === "xlsx") return classifyXlsx(bytes, given, WORKBOOK);
+  if (format === "xlsx") return classifyXlsx(bytes, options, WORKBOOK);
   if (format === "parquet") return classifyParquet(file, options);
   if (format === "pdf") return classifyPdf(file, given);
   async function* text(): AsyncGenerator<string> {

@@ -133,7 +133,7 @@ const tables = fc.record({
 const OTHERS = ["n/a", "", "-", "see file", "unknown", "?"];
 /** Formats of which classification tells the columns. */
 const COLUMNAR = ["csv", "tsv", "json", "jsonl", "parquet"] as const;
-const DESTROYING = ["mask", "replace", "hash", "tokenise", "encrypt", "generalise"] as const;
+const DESTROYING = ["mask", "replace", "hash", "tokenise", "encrypt", "generalise", "drop"] as const;
 const key = new Uint8Array(32).fill(7);
 const given = {
   policy: DEFAULT_TIER_POLICY,
@@ -180,7 +180,9 @@ test("no cell of a column that classification knows by its name or by most of it
           const value = records[i]?.[name] ?? "";
           if (found.get(name) !== undefined && /[\p{L}\p{N}]/u.test(value)) expect(row[name], told).not.toContain(value);
         }
-      for (const { column, entity, tier, tags, reasons } of await classified(once))
+      // A line of CSV without a field says nothing, not even that it is a record: the name stands alone then.
+      const isNameAlone = operator === "drop" && names.length === 1 && (format === "csv" || format === "tsv");
+      for (const { column, entity, tier, tags, reasons } of isNameAlone ? [] : await classified(once))
         expect({ column, entity, tier, tags }, `${reasons.join("; ")} in ${new TextDecoder().decode(once)} of ${told}`).toEqual({
           column,
           tier: DEFAULT_TIER_POLICY.tiers[0],

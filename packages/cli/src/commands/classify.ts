@@ -92,8 +92,9 @@ async function classify(
   if (file === undefined) throw new CodedError("file_unreadable", `${name} cannot be read`);
   try {
     const byteLength = (await file.stat()).size;
+    const about = basename(name).replace(/\.[^.]*$/, "");
     const options: ClassifyOptions = {
-      about: basename(name).replace(/\.[^.]*$/, ""),
+      about,
       onProgress: ({ read, records }) => onShare(read / Math.max(byteLength, 1), records),
     };
     if (format !== "parquet" && format !== "pdf" && format !== "xlsx")
@@ -107,7 +108,7 @@ async function classify(
     };
     if (format === "xlsx") {
       if (byteLength > MOST_XLSX) throw new CodedError("file_invalid", `${name} is larger than ${MOST_XLSX >> 20} MiB`);
-      return await classifyXlsx(await bytes.read(0, byteLength));
+      return await classifyXlsx(await bytes.read(0, byteLength), { about });
     }
     return await (format === "pdf" ? classifyPdf(bytes) : classifyParquet(bytes, options));
   } finally {

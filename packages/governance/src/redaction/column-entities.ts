@@ -1,6 +1,7 @@
 import { classifyColumn } from "../classification/columns/columns.ts";
-import { shownColumn } from "../classification/columns/shown-column.ts";
+import { shownColumn, shownName } from "../classification/columns/shown-column.ts";
 import { SpreadValues } from "../classification/columns/spread-values.ts";
+import { isOtherwise, Surroundings, termOf } from "../classification/lexicon.ts";
 import type { Redacted, RedactionOptions } from "./redact.ts";
 import { redactionRuleFor } from "./rules.ts";
 
@@ -21,30 +22,54 @@ export class JudgedColumns {
     sample.add(value);
   }
 
-  /** What each column holds as a whole, where a rule hides that. */
-  entities(options: RedactionOptions): ReadonlyMap<string, string> {
-    const { policy, rules, about } = options;
+  /** What each column holds as a whole, where a rule hides that. It is judged by what is `around` all of them, by default by the columns beside it and the name of the table. */
+  entities(options: RedactionOptions, around?: Surroundings): ReadonlyMap<string, string> {
+    const { policy, rules } = options;
     const entities = new Map<string, string>();
+    const aroundOf = around === undefined ? this.#surroundings(options) : () => around;
     for (const [id, { name, path, sample }] of this.#columns) {
-      const column = { name, values: sample.values, ...(path && { path }), ...(about === undefined ? {} : { about }) };
+      const column = { name, values: sample.values, ...(path && { path }), around: aroundOf(path) };
       const shown = sample.values.length === 0 ? undefined : shownColumn(column, options);
       const entity = shown === undefined ? undefined : classifyColumn(shown)?.entity;
       if (entity !== undefined && redactionRuleFor(policy, rules, entity).operator !== "keep") entities.set(id, entity);
     }
     return entities;
   }
+
+  /** What stands around a column: the table, and the names in the same structure of it. */
+  #surroundings(options: RedactionOptions): (path: readonly string[] | undefined) => Surroundings {
+    const within = (path: readonly string[] = []): string => JSON.stringify(path.slice(0, -1));
+    const names = new Map<string, string[]>();
+    for (const { name, path } of this.#columns.values()) {
+      const beside = names.get(within(path)) ?? [];
+      names.set(within(path), beside);
+      beside.push(shownName(path?.at(-1) ?? name, options));
+    }
+    const around = new Map([...names].map(([within, beside]) => [within, new Surroundings(options.about, beside)]));
+    return (path) => around.get(within(path)) ?? new Surroundings(options.about);
+  }
 }
 
-/** What one column holds as a whole, where a rule hides that. */
-export function columnEntity(
-  name: string,
-  values: Iterable<string>,
-  options: RedactionOptions,
-  path?: readonly string[],
-): string | undefined {
-  const columns = new JudgedColumns();
-  for (const value of values) columns.add("", name, value, path);
-  return columns.entities(options).get("");
+/** A column by its name and all of its values. */
+export interface NamedValues {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+/** The columns, by their places, of which every value says that their name means something else: `health_status` of services, where nothing beside it is about persons. */
+export function otherwiseColumns(columns: readonly NamedValues[], about: string): ReadonlySet<number> {
+  const around = new Surroundings(
+    about,
+    columns.map(({ name }) => name),
+  );
+  const otherwise = new Set<number>();
+  for (const [column, { name, values }] of columns.entries()) {
+    const term = termOf(name, around);
+    if (term?.otherwise === undefined) continue;
+    const said = values.map((value) => value.trim()).filter((value) => value !== "");
+    if (isOtherwise(term, name, around, said)) otherwise.add(column);
+  }
+  return otherwise;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { checkArgument } from "@seneschal/kernel";
 import type { Around } from "../classification/named-values/named-column.ts";
-import { columnEntity } from "./column-entities.ts";
+import { JudgedColumns, otherwiseColumns } from "./column-entities.ts";
 import { everywhere, FileReading } from "./file-reading.ts";
 import { checkRedaction, joined, type Redacted, type RedactionOptions } from "./redact.ts";
-import { named, namedWithin, nameLeft, type Written } from "./written-values.ts";
+import { columnContext, named, namedWithin, nameLeft, type Written } from "./written-values.ts";
 
 /** A column of a table. */
 export interface TableColumn {
@@ -39,15 +39,21 @@ export function redactColumns(columns: readonly TableColumn[], options: Redactio
   const redacted = (value: string, under: RedactionOptions): Redacted =>
     joined(reading.written(value, [{ written: asItIs(value), alone: true }], under), options.policy);
   const within = namedWithin(options);
+  const inColumn = columnContext();
+  const otherwise = otherwiseColumns(
+    columns.map(({ path, cells }) => ({ name: path.at(-1) ?? "", values: cells.filter((cell) => cell !== null) })),
+    options.about ?? "",
+  );
   /** What the names of each column say of a value. */
-  const under = columns.map(({ path }) => {
+  const under = columns.map(({ path }, i) => {
+    if (path.length === 1 && otherwise.has(i)) return () => options;
     const [name = "", ...outwards] = path.map((part) => nameLeft(reading.alone(part, options), options)).reverse();
     const around = outwards.reduceRight<Around | undefined>((outer, name) => ({ name, outer }), undefined);
     if (around === undefined) {
       const alone = named(options, name, options.about ?? "");
       return () => alone;
     }
-    return (value: string) => within(name, around, value);
+    return (value: string) => inColumn(within(name, around, value), path.join("."));
   });
   const redactedColumn = ({ path, cells }: TableColumn, i: number): RedactedColumn => {
     const counts = new Map<string, number>();
@@ -55,23 +61,25 @@ export function redactColumns(columns: readonly TableColumn[], options: Redactio
       for (const { entity } of redactions) counts.set(entity, (counts.get(entity) ?? 0) + 1);
       return text;
     };
-    const given = (cell: string) => reading.heldBy(under[i]?.(cell) ?? options, entities[i]);
+    const given = (cell: string) => reading.heldBy(under[i]?.(cell) ?? options, entities.get(`${i}`));
     return {
       path: path.map((name) => counted(redacted(name, options))),
       cells: cells.map((cell) => (cell === null ? null : counted(redacted(cell, given(cell))))),
       counts,
     };
   };
-  const judged = ({ path, cells }: TableColumn): string | undefined => {
-    const values = cells.filter((cell) => cell !== null);
-    return columnEntity(path.join("."), values, options, path);
+  const judged = (columns: readonly TableColumn[]): ReadonlyMap<string, string> => {
+    const judged = new JudgedColumns();
+    for (const [i, { path, cells }] of columns.entries())
+      for (const cell of cells) if (cell !== null) judged.add(`${i}`, path.join("."), cell, path);
+    return judged.entities(options);
   };
-  const entities = columns.map(judged);
+  const entities = new Map(judged(columns));
   for (;;) {
     const done = everywhere(reading, () => columns.map(redactedColumn));
-    const later = done.map((column, i) => (entities[i] === undefined ? judged(column) : undefined));
-    if (later.every((entity) => entity === undefined)) return done;
-    for (const [i, entity] of later.entries()) entities[i] ??= entity;
+    const known = entities.size;
+    for (const [i, entity] of judged(done)) if (!entities.has(i)) entities.set(i, entity);
+    if (entities.size === known) return done;
   }
 }
 

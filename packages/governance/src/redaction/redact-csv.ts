@@ -7,9 +7,8 @@ import {
   isHeaderName,
   laterName,
 } from "../classification/columns/csv-table.ts";
-import { isOtherwise, Surroundings, termOf } from "../classification/lexicon.ts";
 import { governanceError } from "../errors.ts";
-import { JudgedColumns, settled } from "./column-entities.ts";
+import { JudgedColumns, otherwiseColumns, settled } from "./column-entities.ts";
 import { everywhere, FileReading } from "./file-reading.ts";
 import { checkRedaction, type Piece, type Redacted, type RedactionOptions } from "./redact.ts";
 import { assembled, named, nameLeft, type Written } from "./written-values.ts";
@@ -34,7 +33,7 @@ export function redactCsv(text: string, options: RedactionOptions, delimiter?: s
   const dialect = csvDialect(text, delimiter);
   const rows = rowsOf(text, dialect.from, dialect.delimiter);
   const header = csvHeader(rows, saysSomething);
-  const otherwise = otherwiseColumns(rows, header, options.about ?? "");
+  const otherwise = otherwiseIn(rows, header, options.about ?? "");
   const reading = new FileReading();
   const piecesOf = ({ parts }: Field, given: RedactionOptions): readonly Piece[] =>
     reading.written(
@@ -97,29 +96,16 @@ function namesOf(rows: readonly Row[], header: CsvHeader): readonly string[] {
   return names;
 }
 
-/** The columns of which every value says that their name means something else: `health_status` of services, beside nothing about persons. */
-function otherwiseColumns(rows: readonly Row[], header: CsvHeader, about: string): ReadonlySet<number> {
-  const names = namesOf(rows, header);
-  const around = new Surroundings(about, names);
-  const columns = new Set<number>();
-  for (const [column, name] of names.entries()) {
-    const term = name === undefined ? undefined : termOf(name, around);
-    if (term?.otherwise === undefined) continue;
-    const values = rows.flatMap((fields, row) => {
+/** The columns of which every value says that their name means something else. */
+function otherwiseIn(rows: readonly Row[], header: CsvHeader, about: string): ReadonlySet<number> {
+  const columns = Array.from(namesOf(rows, header), (name = "", column) => ({
+    name,
+    values: rows.flatMap((fields, row) => {
       const field = fields[column];
-      return row === header.row || field === undefined ? [] : [textIn(field).trim()];
-    });
-    if (
-      isOtherwise(
-        term,
-        name as string,
-        around,
-        values.filter((value) => value !== ""),
-      )
-    )
-      columns.add(column);
-  }
-  return columns;
+      return row === header.row || field === undefined ? [] : [textIn(field)];
+    }),
+  }));
+  return otherwiseColumns(columns, about);
 }
 
 function textIn({ parts }: Field): string {

@@ -6,10 +6,18 @@ import { jsonTokens } from "../json-tokens.ts";
 import { JudgedColumns, settled } from "./column-entities.ts";
 import { everywhere, FileReading } from "./file-reading.ts";
 import { plainNumber } from "./known-values.ts";
-import { BARE, checkRedaction, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
-import { assembled, namedWithin, nameLeft, type Written } from "./written-values.ts";
+import {
+  BARE,
+  checkRedaction,
+  type Piece,
+  type Redacted,
+  type RedactionOptions,
+  redactedPieces,
+  type SearchOptions,
+} from "./redact.ts";
+import { assembled, columnContext, namedWithin, nameLeft, type Written } from "./written-values.ts";
 
-/** A text or a number of JSON, as it is written there, under the names around it. */
+/** A text, a number or a truth of JSON, as it is written there, under the names around it. */
 export interface JsonLeaf {
   readonly token: string;
   readonly index: number;
@@ -23,6 +31,8 @@ export interface JsonLeaf {
   readonly inside: number;
   /** Members and places in lists from the outermost on. */
   path(): readonly string[];
+  /** The members alone, dotted, as classification calls the column. */
+  column(): string;
 }
 
 type NameOf = (token: string, index: number) => string;
@@ -55,6 +65,8 @@ function pairsIn(text: string): ReadonlyMap<number, Pairs> {
   return found;
 }
 
+/** Names so long go no deeper. */
+const LONGEST_COLUMN = 1024;
 /** Of a name, as JSON writes it. */
 const LONGEST_TOKEN = 256;
 
@@ -70,16 +82,23 @@ function walk(
     readonly around: Around | undefined;
     readonly object: boolean;
     readonly start: number;
+    /** The members that lead to it. */
+    readonly column: string;
     key: string;
     place: number;
   }[] = [];
   let current = "";
+  const columnIn = (inside: (typeof open)[number] | undefined): string => {
+    if (inside?.object !== true || inside.column.length > LONGEST_COLUMN) return inside?.column ?? "";
+    return inside.column === "" ? inside.key : `${inside.column}.${inside.key}`;
+  };
   for (const { kind, token, index } of jsonTokens(text)) {
     const inside = open[open.length - 1];
     if (kind === "open") {
       // A list in a list, and an object in one, has the list's name, which is around already.
       const around = inside?.object === false || current === "" ? inside?.around : { name: current, outer: inside?.around };
-      open.push({ name: current, around, object: token === "{", start: index, key: "0", place: 0 });
+      const column = columnIn(inside);
+      open.push({ name: current, around, object: token === "{", start: index, column, key: "0", place: 0 });
     } else if (kind === "close") current = open.pop()?.name ?? "";
     else if (kind === "next") {
       if (inside?.object !== false) continue;
@@ -89,7 +108,7 @@ function walk(
       current = name(token, index);
       current = calledIn(current, inside?.start ?? 0) ?? current;
       if (inside !== undefined) inside.key = JSON.parse(token) as string;
-    } else if (kind !== "literal")
+    } else if (token !== "null")
       leaf({
         token,
         index,
@@ -98,6 +117,7 @@ function walk(
         depth: open.length,
         inside: inside?.start ?? 0,
         path: () => open.map(({ key }) => key),
+        column: () => columnIn(inside),
       });
   }
 }
@@ -134,6 +154,7 @@ type Documents = (text: string) => readonly (readonly [start: number, document: 
 function redactDocuments(text: string, options: RedactionOptions, documentsOf: Documents): Redacted {
   const documents = documentsOf(text);
   const under = namedWithin(options);
+  const inColumn = columnContext();
   const reading = new FileReading();
   return settled(
     text,
@@ -142,7 +163,8 @@ function redactDocuments(text: string, options: RedactionOptions, documentsOf: D
       everywhere(reading, () => {
         const changed: (readonly Piece[])[] = [];
         let leaf = 0;
-        for (const [start, document] of documents)
+        for (const [start, document] of documents) {
+          const lists = new Map<number, ReadLeaf[]>();
           walkJson(
             document,
             (token, index) => {
@@ -150,20 +172,80 @@ function redactDocuments(text: string, options: RedactionOptions, documentsOf: D
               changed.push(reading.written(text, [{ written: name, alone: true }], options));
               return nameLeft(reading.alone(name.value, options), options);
             },
-            ({ token, index, name, around }) => {
-              const at = start + index;
-              const string = token.startsWith('"') ? jsonString(token, at) : undefined;
-              const given = reading.heldBy(under(name, around, string?.value ?? token), entities.get(leaf++));
-              changed.push(
-                string === undefined
-                  ? jsonNumber(token, at, at + token.length, given, (digits) => reading.pieces(digits, given))
-                  : reading.written(text, [{ written: string, alone: true }], given),
-              );
+            ({ token, index, name, around, depth, inside, column }) => {
+              const read = leafAt(token, start + index);
+              const named = under(name, around, read.written?.value ?? token);
+              const held = reading.heldBy(named, entities.get(leaf++));
+              const given = around === undefined ? held : inColumn(held, column());
+              const list = depth > 1 && document[inside] === "[" ? (lists.get(inside) ?? []) : [];
+              list.push(Object.assign(read, { given }));
+              if (depth > 1 && document[inside] === "[") lists.set(inside, list);
+              else changed.push(...list.map((each) => leafPieces(text, each, reading)));
             },
           );
-        return assembled(text, changed, options);
+          for (const list of lists.values()) changed.push(listPieces(text, list, reading));
+        }
+        const pieces = changed.flat().filter(({ entity }) => entity !== undefined);
+        return assembled(text, [pieces.sort((a, b) => a.start - b.start)], options);
       }),
   );
+}
+
+/** A leaf where it stands in the file. */
+interface ReadLeaf {
+  readonly token: string;
+  readonly start: number;
+  readonly end: number;
+  /** Of a text. */
+  readonly written: Written | undefined;
+  /** How it is searched. */
+  readonly given: SearchOptions;
+}
+
+function leafAt(token: string, start: number): Omit<ReadLeaf, "given"> {
+  const written = token.startsWith('"') ? jsonString(token, start) : undefined;
+  return { token, start, end: start + token.length, written };
+}
+
+function leafPieces(file: string, { token, start, end, written, given }: ReadLeaf, reading: FileReading): readonly Piece[] {
+  if (written !== undefined) return reading.written(file, [{ written, alone: true }], given);
+  return jsonNumber(token, start, end, given, (digits) => reading.pieces(digits, given));
+}
+
+/** So many characters of a list classification reads as one text. */
+const LONGEST_LIST = 4096;
+
+/** The leaves of a list: each alone, and one behind the other as the one text that classification reads them as. */
+function listPieces(file: string, leaves: readonly ReadLeaf[], reading: FileReading): readonly Piece[] {
+  const unnamed = leaves.filter(({ given }) => given.whole === undefined);
+  const [first] = unnamed;
+  const joined: ReadLeaf[] = [];
+  const said: string[] = [];
+  for (let at = 0, length = 0; unnamed.length > 1 && at < unnamed.length && length < LONGEST_LIST; at++) {
+    const leaf = unnamed[at] as ReadLeaf;
+    const value = leaf.written?.value ?? plainNumber(leaf.token) ?? leaf.token;
+    joined.push(leaf);
+    said.push(value);
+    length += value.length + 1;
+  }
+  const isFound = first !== undefined && reading.pieces(said.join(" "), first.given).some(({ entity }) => entity !== undefined);
+  if (!isFound) return leaves.flatMap((leaf) => leafPieces(file, leaf, reading));
+  const parts = joined.flatMap(({ start, end, written }, i) => {
+    const value = said[i] ?? "";
+    const text = written ?? { value, at: (i: number) => (i === 0 ? start : end), write: (text: string) => text };
+    const apart = { value: " ", at: () => end, write: (text: string) => text };
+    return [...(i === 0 ? [] : [{ written: apart, alone: false }]), { written: text, alone: true }];
+  });
+  const pieces = reading.written(file, parts, first.given).filter(({ entity }) => entity !== undefined);
+  return leaves.flatMap((leaf) => {
+    const within = pieces.filter(({ start, end }) => leaf.start <= start && end <= leaf.end);
+    const whole = within[0]?.entity;
+    if (!joined.includes(leaf) || whole === undefined) return leafPieces(file, leaf, reading);
+    // A part of a number would be another number.
+    return leaf.written !== undefined
+      ? within
+      : jsonNumber(leaf.token, leaf.start, leaf.end, Object.assign({}, leaf.given, { whole }));
+  });
 }
 
 /** What texts and numbers hold by what all values under the same names hold, by their place among them. */
@@ -213,7 +295,7 @@ export function jsonString(token: string, index: number): Written {
   return { value, at: (i) => starts[i] ?? index + token.length - 1, write };
 }
 
-/** A number is redacted as a whole: a part of it would be another number. It is read as it stands and as the digits that it means. */
+/** A number or a truth is redacted as a whole: a part of it would be another number. It is read as it stands and as the digits that it means. */
 export function jsonNumber(
   token: string,
   start: number,

@@ -1,10 +1,10 @@
 import { checkArgument } from "@seneschal/kernel";
-import { termOf } from "../classification/lexicon.ts";
+import { Surroundings, termOf } from "../classification/lexicon.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
 import type { TierPolicy } from "../classification/tiers.ts";
 import { governanceError } from "../errors.ts";
 import { partitionPoint } from "../partition-point.ts";
-import { columnEntity } from "./column-entities.ts";
+import { JudgedColumns, type NamedValues, otherwiseColumns } from "./column-entities.ts";
 import { everywhere, FileReading, textOf } from "./file-reading.ts";
 import { plainNumber } from "./known-values.ts";
 import {
@@ -89,23 +89,36 @@ export function redactWorkbook(
   const says = saying(read);
   /** Where a cell stands, or the cells that show a shared text. */
   const under = new Map<XmlElement, Under>();
-  for (const { texts, cells } of read) {
-    const heads = headsOf(cells, texts, (cell) => nameLeft(reading.alone(says.of(cell), options), options));
-    const namesOf = (cell: Cell): readonly string[] => heads.get(cell.element) ?? NO_NAMES;
-    const held = heldBelow(cells, namesOf, options, says.asNumber, (cell) =>
-      textOf(reading.alone(says.asNumber(cell), places.of(namesOf(cell)).options)),
-    );
-    for (const cell of cells) {
-      const place = places.of(namesOf(cell), held.get(cell.element));
-      under.set(cell.element, place);
-      const string = says.stringOf(cell)?.element;
-      if (string !== undefined) under.set(string, places.both(under.get(string), place));
-      reading.alone(says.of(cell), place.options);
-      if (cell.kind === "number") reading.alone(says.asNumber(cell), place.options);
+  const held = new Map<XmlElement, string>();
+  const sheets = read.map(({ texts, cells }) => {
+    const saysLeft = (cell: Cell): string => nameLeft(reading.alone(says.of(cell), options), options);
+    const heads = headsOf(cells, texts, saysLeft, options.about);
+    return { cells, namesOf: meantNames(cells, heads, says.of, options.about ?? "") };
+  });
+  /** Judges columns by what they say, or by what redaction leaves of them. False where that tells nothing new. */
+  const judge = (left?: (cell: Cell) => string): boolean => {
+    const known = held.size;
+    for (const { cells, namesOf } of sheets) {
+      for (const [cell, entity] of heldBelow(cells, namesOf, options, left ?? says.asNumber))
+        if (!held.has(cell)) held.set(cell, entity);
+      for (const cell of cells) {
+        const place = places.of(namesOf(cell), held.get(cell.element));
+        under.set(cell.element, place);
+        const string = says.stringOf(cell)?.element;
+        if (string !== undefined) under.set(string, places.both(under.get(string), place));
+        reading.alone(says.of(cell), place.options);
+        if (cell.kind === "number") reading.alone(says.asNumber(cell), place.options);
+      }
     }
+    return held.size > known;
+  };
+  judge();
+  for (;;) {
+    reading.learn();
+    const done = everywhere(reading, () => redactedParts(read, { options, reading, places, under, says: says.of }));
+    const left = (cell: Cell): string => textOf(reading.pieces(says.asNumber(cell), under.get(cell.element)?.options ?? options));
+    if (!judge(left)) return done;
   }
-  reading.learn();
-  return everywhere(reading, () => redactedParts(read, { options, reading, places, under, says: says.of }));
 }
 
 /** Reads the parts. Throws `validation_failed`, naming the part. */
@@ -346,8 +359,8 @@ class Places {
   /** A name that is for sure of an entity decides, unless that is kept; then what the column holds. */
   #made(names: readonly string[], entity: string | undefined): Under {
     if (names.length === 0 && entity === undefined) return { names, options: this.#options };
-    const { policy, rules } = this.#options;
-    const entities = [...names.map((name) => termOf(name, "")?.entity), entity].filter((each) => each !== undefined);
+    const { policy, rules, about = "" } = this.#options;
+    const entities = [...names.map((name) => termOf(name, about)?.entity), entity].filter((each) => each !== undefined);
     const whole = entities.find((entity) => redactionRuleFor(policy, rules, entity).operator !== "keep") ?? entities[0];
     const hints = names.map((name) => wordsOf(name).join(" "));
     const options = Object.assign({}, this.#options, { hints }, whole === undefined ? {} : { whole });
@@ -366,14 +379,13 @@ function hiddenIn(value: string, pieces: readonly Piece[]): string | undefined {
 }
 
 /**
- * What cells below one another hold as a whole by a name above them and most of their values, as classification tells it of a column; where it tells nothing, by what redaction leaves of them (`left`).
+ * What cells below one another hold as a whole by a name above them and most of their values, as classification tells it of a column.
  */
 function heldBelow(
   cells: readonly Cell[],
   namesOf: (cell: Cell) => readonly string[],
   options: RedactionOptions,
   says: (cell: Cell) => string,
-  left: (cell: Cell) => string,
 ): ReadonlyMap<XmlElement, string> {
   const columns = new Map<number, Cell[]>();
   for (const cell of cells) {
@@ -381,6 +393,12 @@ function heldBelow(
     if (column === undefined) columns.set(cell.column, [cell]);
     else column.push(cell);
   }
+  const around = new Surroundings(options.about, [...new Set([...new Set(cells.map(namesOf))].flat())]);
+  const columnEntity = (name: string, values: readonly string[]): string | undefined => {
+    const judged = new JudgedColumns();
+    for (const value of values) judged.add("", name, value);
+    return judged.entities(options, around).get("");
+  };
   const held = new Map<XmlElement, string>();
   for (const column of columns.values()) {
     const sorted = [...column].sort((a, b) => a.row - b.row);
@@ -390,7 +408,7 @@ function heldBelow(
       const names = namesOf(block.at(-1) as Cell);
       for (const name of [...new Set([...names].reverse()), ""]) {
         const below = name === "" ? block : block.filter((cell) => namesOf(cell).includes(name));
-        const entity = columnEntity(name, below.map(says), options) ?? columnEntity(name, below.map(left), options);
+        const entity = columnEntity(name, below.map(says));
         if (entity === undefined) continue;
         for (const { element } of below) held.set(element, entity);
         break;
@@ -398,6 +416,33 @@ function heldBelow(
     }
   }
   return held;
+}
+
+/** The names above a cell but for those that all cells of the column below them say to mean something else, as {@link otherwiseColumns} tells it of a table. */
+function meantNames(
+  cells: readonly Cell[],
+  heads: ReadonlyMap<XmlElement, readonly string[]>,
+  says: (cell: Cell) => string,
+  about: string,
+): (cell: Cell) => readonly string[] {
+  const above = (cell: Cell): readonly string[] => heads.get(cell.element) ?? NO_NAMES;
+  const below = new Map<string, NamedValues & { readonly values: string[] }>();
+  const keyOf = ({ column }: Cell, name: string): string => `${column} ${name}`;
+  for (const cell of cells)
+    for (const name of above(cell)) {
+      const named = below.get(keyOf(cell, name)) ?? { name, values: [] };
+      below.set(keyOf(cell, name), named);
+      named.values.push(says(cell));
+    }
+  const otherwise = otherwiseColumns([...below.values()], about);
+  const others = new Set([...below.keys()].filter((_, i) => otherwise.has(i)));
+  const meant = new Map<readonly string[], readonly string[]>();
+  return (cell) => {
+    const names = above(cell);
+    const left = meant.get(names) ?? names.filter((name) => !others.has(keyOf(cell, name)));
+    meant.set(names, left);
+    return left;
+  };
 }
 
 /** What the elements around a text are called, and what they call themselves; in parts of Office Open XML only what is above the cells that show it. */

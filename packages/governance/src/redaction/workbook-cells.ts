@@ -92,6 +92,7 @@ export function headsOf(
   cells: readonly Cell[],
   texts: readonly XmlText[],
   says: (cell: Cell) => string,
+  about = "",
 ): ReadonlyMap<XmlElement, readonly string[]> {
   const reaches = new Map<string, number>();
   for (const { attribute, element, value } of texts) {
@@ -136,7 +137,7 @@ export function headsOf(
     for (const [number, name] of found) {
       const column = columnAt(number);
       column.latest = [name, ...column.latest];
-      if (termOf(name, "") !== undefined) column.terms = [...new Set([name, ...column.terms])];
+      if (termOf(name, about) !== undefined) column.terms = [...new Set([name, ...column.terms])];
       column.names = [...column.latest, ...column.terms];
     }
   }

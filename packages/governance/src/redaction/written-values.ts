@@ -3,7 +3,15 @@ import { isOtherwise, type LexiconTerm, termOf } from "../classification/lexicon
 import { type Around, outward } from "../classification/named-values/named-column.ts";
 import { wordsOf } from "../classification/names/words-of.ts";
 import { partitionPoint } from "../partition-point.ts";
-import { joined, type Parts, type Piece, type Redacted, type RedactionOptions, redactedPieces } from "./redact.ts";
+import {
+  joined,
+  type Parts,
+  type Piece,
+  type Redacted,
+  type RedactionOptions,
+  redactedPieces,
+  type SearchOptions,
+} from "./redact.ts";
 
 /** A value inside a file, and how each of its UTF-16 units is written there. */
 export interface Written {
@@ -116,13 +124,19 @@ export function namedWithin(
   /** What each name around says, with its words: many values stand below it. */
   const said = new Map<Around, { readonly term: LexiconTerm | undefined; readonly words: string }>();
   const saidBy = (around: Around) => {
-    const known = said.get(around) ?? { term: termOf(around.name, around.outer?.name), words: wordsOf(around.name).join(" ") };
+    const known = said.get(around) ?? {
+      term: termOf(around.name, contextOf(around.outer)),
+      words: wordsOf(around.name).join(" "),
+    };
     said.set(around, known);
     return known;
   };
+  const { about = "" } = options;
+  /** What a name stands in: the member around it, and the file. */
+  const contextOf = (around: Around | undefined): string => (around === undefined ? about : `${around.name} ${about}`);
   const placeOf = (name: string, around: Around | undefined): Place => {
-    const under = named(options, name, around?.name ?? "");
-    if (under.whole !== undefined) return { under, own: termOf(name, around?.name ?? "") };
+    const under = named(options, name, contextOf(around));
+    if (under.whole !== undefined) return { under, own: termOf(name, contextOf(around)) };
     for (const at of outward(around)) {
       const { term, words } = saidBy(at);
       if (term === undefined) continue;
@@ -137,8 +151,22 @@ export function namedWithin(
     const place = names.get(name) ?? placeOf(name, around);
     names.set(name, place);
     const { under, own, outer } = place;
-    if (own !== undefined && isOtherwise(own, name, around?.name ?? "", [value])) return options;
+    if (own !== undefined && isOtherwise(own, name, contextOf(around), [value])) return options;
     return outer === undefined || outer.term.value?.test(value) === false ? under : outer.under;
+  };
+}
+
+/** Options of a value below several names, with all of these as context once more: classification calls its column by them. */
+export function columnContext(): (under: RedactionOptions, column: string) => SearchOptions {
+  const known = new Map<RedactionOptions, Map<string, SearchOptions>>();
+  return (under, column) => {
+    const byColumn = known.get(under) ?? new Map<string, SearchOptions>();
+    known.set(under, byColumn);
+    const words = byColumn.has(column) ? "" : wordsOf(column).join(" ");
+    const given =
+      byColumn.get(column) ?? (under.hints?.includes(words) ? under : Object.assign({}, under, { otherHints: [words] }));
+    byColumn.set(column, given);
+    return given;
   };
 }
 

@@ -9,6 +9,7 @@ export class SpreadValues {
   #values: string[] = [];
   #step = 1;
   #seen = 0;
+  #someEmpty = false;
 
   /** `size`: values kept at most, two at least. */
   constructor(size: number) {
@@ -20,8 +21,14 @@ export class SpreadValues {
     return this.#values;
   }
 
+  /** Some values were empty, and all others are kept. */
+  get allButEmpty(): boolean {
+    return this.#someEmpty && this.#step === 1;
+  }
+
   add(value: string): void {
     checkArgument("value", value, "string");
+    this.#someEmpty ||= value.trim() === "";
     if (value === "" || this.#seen++ % this.#step !== 0) return;
     this.#values.push(value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value);
     if (this.#values.length < this.#size) return;
