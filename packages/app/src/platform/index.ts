@@ -51,7 +51,6 @@ export {
   loggedDecision,
 } from "./decision-log/logged-decision.ts";
 export { docsHandlers } from "./docs/docs-handlers.ts";
-export { escapeHtml } from "./escape-html.ts";
 export { everyDocument } from "./every-document.ts";
 export { type Follower, type FollowerTurn, type Following, followStore, gatherMs } from "./follow-store.ts";
 export { forgetChanges, newestChange } from "./forget-changes.ts";

@@ -2,7 +2,6 @@ import { openMemoryStore } from "@seneschal/adapters/memory";
 import type { AuditEntry, DocumentStore, Page } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatewaySchema } from "../../src/gateway/index.ts";
-import { csvField } from "../../src/gateway/oversight/audit-views.ts";
 import { type Caller, openRig, type Rig } from "./rig.ts";
 
 /** Somebody with write access to the database, who changes what the log's readers get. */
@@ -213,7 +212,6 @@ describe("the audit log", () => {
     expect(csv.text).toContain(`"'=HYPERLINK(""x""),""y"""`);
     const empty = await acme("POST", "/api/v1/audit/export", { format: "csv", actor: "nobody" } as object);
     expect(empty.text.trim()).toBe(lines[0]);
-    for (const cell of ["=1", "+1", "-1", "@x", "\tx", "\rx", "\nx"]) expect(csvField(cell).replace(/^"/, "")[0]).toBe("'");
   });
 
   it("stats and activity count what is there, for the own organisation only", async () => {

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { AuditTally } from "@seneschal/core/keys";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { auditFigures } from "../../src/gateway/oversight/audit-query.ts";
@@ -112,7 +113,7 @@ describe("a report is read while it is written", () => {
   it("counts actors without remembering them, as many as there are", async () => {
     const period = { since: "2000-01-01T00:00:00.000Z", until: "2100-01-01T00:00:00.000Z" };
     for (const size of [3, 1000, Number.MAX_SAFE_INTEGER]) {
-      const counted = await auditFigures(store, "acme", period, size, 2);
+      const counted = await auditFigures(store, "acme", period, size, new AuditTally(2));
       expect(counted).toEqual(await auditFigures(store, "acme", period, size));
       expect(counted.unique_actors).toBeGreaterThan(0);
     }

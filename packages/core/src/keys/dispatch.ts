@@ -1,5 +1,5 @@
 import { checkArgument } from "@seneschal/kernel";
-import { retryDelay } from "./message.ts";
+import { type Delivery, retryDelay } from "./outbox.ts";
 import type { ReplicaEvent } from "./replica/event.ts";
 import { type Timestamp, timestamp } from "./time.ts";
 
@@ -21,13 +21,6 @@ export interface Dispatch {
   readonly error_detail: string | null;
   readonly created_at: Timestamp;
 }
-
-/** What a try came to. `refused`: the partner said no for good, with this code. */
-export type Delivery =
-  | { readonly kind: "done" }
-  /** `unreachable`: so would be all else for this partner. */
-  | { readonly kind: "retry"; readonly detail: string; readonly unreachable?: true }
-  | { readonly kind: "refused"; readonly code: string };
 
 /** A dispatch that is due at once; one that waits already keeps its age alone. */
 export function queueDispatch(

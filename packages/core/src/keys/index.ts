@@ -35,6 +35,16 @@ export {
   revokeAdmission,
 } from "./admission.ts";
 export {
+  type Activity,
+  type AuditFigures,
+  AuditTally,
+  activityColumns,
+  activityOf,
+  type CountedEvent,
+  LastUses,
+  seesActivityOf,
+} from "./audit-figures.ts";
+export {
   type Backup,
   type BackupInput,
   type BackupStatus,
@@ -132,7 +142,6 @@ export {
   revokeDevice,
 } from "./device.ts";
 export {
-  type Delivery,
   type Dispatch,
   type DispatchKind,
   type DispatchStep,
@@ -182,6 +191,7 @@ export {
   type Mode,
   modes,
 } from "./enums.ts";
+export { csvField, csvRow, exportText } from "./export-text.ts";
 export {
   countedSize,
   countedSizes,
@@ -231,7 +241,9 @@ export {
 export { type Lifetimes, lifetimes, limits } from "./lifetimes.ts";
 export {
   createMessage,
+  type DeliveryStep,
   judgeDelivery,
+  judgeReceipt,
   type Message,
   type MessageDirection,
   type MessageFacts,
@@ -241,11 +253,20 @@ export {
   messageTable,
   nextDelivery,
   receiveMessage,
-  retryDelay,
+  stepDelivery,
   stepMessage,
 } from "./message.ts";
 export { type Factor, freshMfa, judgeFactor, type Mfa, mfaFailureLimit, verifyMfa } from "./mfa.ts";
 export { isOrganizationId, type Organization } from "./organization.ts";
+export {
+  type Delivery,
+  type Lane,
+  LaneTurns,
+  type PartnerAnswer,
+  reachesPartner,
+  retryDelay,
+  unsuccessful,
+} from "./outbox.ts";
 export { opens, type Permission } from "./permission.ts";
 export { areTwoPeople, findSamePerson, isSamePerson, type Person } from "./person.ts";
 export {
@@ -319,6 +340,15 @@ export {
   reportPeriod,
   reportTypes,
 } from "./report.ts";
+export {
+  type GrowingObject,
+  type ReportFormat,
+  type ReportSignature,
+  reportDocument,
+  reportSealLine,
+  reportSealText,
+  reportText,
+} from "./report-text.ts";
 export { isRotationDue, nextRotation, type RotationPolicy, requireRotationAge, rotationAge } from "./rotation.ts";
 export {
   attemptAt,

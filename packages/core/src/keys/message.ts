@@ -1,6 +1,8 @@
-import { checkArgument } from "@seneschal/kernel";
+import { checkArgument, type JsonObject } from "@seneschal/kernel";
 import { refusal } from "./codes.ts";
+import type { AuditResult } from "./enums.ts";
 import { lifetimes } from "./lifetimes.ts";
+import { type Delivery, type PartnerAnswer, retryDelay, unsuccessful } from "./outbox.ts";
 import { isPast, type Timestamp, timestamp } from "./time.ts";
 import { nextStatus, type TransitionTable, to, wrongState } from "./transition.ts";
 
@@ -171,12 +173,64 @@ export function stepMessage(message: Message, input: MessageInput, now: number):
   }
 }
 
-const firstRetry = 5_000;
-const lastRetry = 15 * 60_000;
+/**
+ * What a partner's answer to a message means: only that it took this one is a success.
+ *
+ * @example
+ * ```ts
+ * import { judgeReceipt } from "@seneschal/core/keys";
+ * console.log(judgeReceipt("m1", { status: 201, message_id: "m1" }).kind, judgeReceipt("m1", { status: 503 }).kind); // done retry
+ * ```
+ */
+export function judgeReceipt(id: string, answer: PartnerAnswer & { readonly message_id?: string | undefined }): Delivery {
+  checkArgument("id", id, "string");
+  checkArgument("answer", answer, "object");
+  return answer.status === 201 && answer.message_id === id ? { kind: "done" } : unsuccessful(answer);
+}
 
-/** Milliseconds between a failed try, the `attempts`th, and the next: doubling from 5 s to 15 min. */
-export function retryDelay(attempts: number): number {
-  return Math.min(firstRetry * 2 ** (attempts - 1), lastRetry);
+/** What a try leaves of a message. */
+export interface DeliveryStep {
+  readonly message: Message;
+  /** What the sender's log hears, once it is not tried again. */
+  readonly event?: { readonly type: "message.deliver"; readonly result: AuditResult; readonly metadata: JsonObject };
+}
+
+/**
+ * One try of a message that waits for its partner: delivered or refused for good it is over, else it is tried again, less and less often, until it expires.
+ * `undefined`: it does not wait any more.
+ *
+ * @example
+ * ```ts
+ * import { createMessage, stepDelivery } from "@seneschal/core/keys";
+ * const facts = { id: "m1", conversation_id: null, subject: "hello", body: "AAAA", expires_at: "1970-02-01T00:00:00.000Z" };
+ * const sent = createMessage({ ...facts, sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "bob" }, 0);
+ * console.log(stepDelivery(sent, { kind: "retry", detail: "no connection" }, 1)?.message.status); // pending
+ * console.log(stepDelivery(sent, { kind: "done" }, 1)?.event?.result); // success
+ * ```
+ */
+export function stepDelivery(message: Message, delivery: Delivery, now: number): DeliveryStep | undefined {
+  checkArgument("message", message, "object");
+  checkArgument("delivery", delivery, "object");
+  checkArgument("now", now, "number");
+  if (message.status !== "pending") return undefined;
+  const next = stepMessage(message, inputOf(delivery), now);
+  if (next.status === "pending") return { message: next };
+  const { id: message_id, recipient_org_id, attempts } = next;
+  const result = next.status === "delivered" ? "success" : "error";
+  return { message: next, event: { type: "message.deliver", result, metadata: { message_id, recipient_org_id, attempts } } };
+}
+
+function inputOf(delivery: Delivery): MessageInput {
+  switch (delivery.kind) {
+    case "done":
+      return { kind: "deliver" };
+    case "retry":
+      return { kind: "miss", detail: delivery.detail };
+    case "refused":
+      return { kind: "refuse", detail: delivery.detail ?? delivery.code };
+    default:
+      return delivery satisfies never;
+  }
 }
 
 /** When a pending message is tried again, in milliseconds since the epoch. */

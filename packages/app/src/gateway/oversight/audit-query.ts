@@ -1,4 +1,4 @@
-import type { Period } from "@seneschal/core/keys";
+import { AuditTally, type Period } from "@seneschal/core/keys";
 import type { DocumentStore, ListOptions } from "@seneschal/kernel/ports";
 import type { AuditRecord } from "../ground/index.ts";
 
@@ -102,9 +102,6 @@ export async function lengthOf(store: DocumentStore, stream: string): Promise<nu
   return (items[0]?.doc as unknown as AuditRecord | undefined)?.stream_seq ?? 0;
 }
 
-/** Actors that are remembered while counting; more are counted along the index. */
-const REMEMBERED = 10_000;
-
 /**
  * What happened in a period, counted over a whole stream up to its event `size`. One pass, one page in memory: of any number of
  * events and actors.
@@ -114,27 +111,10 @@ export async function auditFigures(
   stream: string,
   period: Period,
   size = Number.MAX_SAFE_INTEGER,
-  remembered = REMEMBERED,
+  tally = new AuditTally(),
 ) {
-  const results = { success: 0, error: 0, denied: 0 };
-  const byType = new Map<string, number>();
-  const actors = new Set<string>();
-  let total = 0;
-  for await (const { event, stream_seq } of scanAudit(store, stream, period)) {
-    if (stream_seq > size) continue;
-    total += 1;
-    results[event.result] += 1;
-    byType.set(event.event_type, (byType.get(event.event_type) ?? 0) + 1);
-    if (actors.size <= remembered) actors.add(event.actor);
-  }
-  return {
-    total_events: total,
-    success_count: results.success,
-    error_count: results.error,
-    denied_count: results.denied,
-    events_by_type: Object.fromEntries([...byType].sort()),
-    unique_actors: actors.size <= remembered ? actors.size : await countActors(store, stream, period, size),
-  };
+  for await (const { event, stream_seq } of scanAudit(store, stream, period)) if (stream_seq <= size) tally.count(event);
+  return { ...tally.figures(), unique_actors: tally.actors ?? (await countActors(store, stream, period, size)) };
 }
 
 /** From actor to actor along the index, which sorts by actor and time. */

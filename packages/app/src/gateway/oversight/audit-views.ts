@@ -1,17 +1,20 @@
 import type { Handlers, Payload, Principal } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, notFound, refusal, timestamp } from "@seneschal/core/keys";
+import {
+  activityColumns,
+  activityOf,
+  exportText,
+  invalidField,
+  notFound,
+  refusal,
+  seesActivityOf,
+  timestamp,
+} from "@seneschal/core/keys";
 import type { LogClaim } from "@seneschal/crypto/merkle";
 import { archivedHeader, archivedIn } from "../../platform/audit-log/index.ts";
 import { type AuditRecord, auditLeaf, type GroundServices, ownOrganization } from "../ground/index.ts";
 import { cosignedCheckpoints, type PartnerServices } from "../partners/index.ts";
 import { type AuditFilter, auditFigures, pageAudit, scanAudit } from "./audit-query.ts";
-
-/** A field of a CSV file, RFC 4180; what a spreadsheet would run as a formula gets a leading apostrophe. */
-export function csvField(value: string): string {
-  const safe = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
 
 const CHUNK = 64 * 1024;
 
@@ -27,21 +30,6 @@ export async function* chunks(parts: AsyncIterable<string>): AsyncGenerator<Uint
   if (text !== "") yield new Uint8Array(Buffer.from(text));
 }
 
-async function* csv(columns: readonly string[], rows: AsyncIterable<Readonly<Record<string, unknown>>>): AsyncGenerator<string> {
-  yield `${columns.join(",")}\r\n`;
-  for await (const row of rows) yield `${columns.map((column) => csvField(String(row[column] ?? ""))).join(",")}\r\n`;
-}
-
-async function* jsonArray(rows: AsyncIterable<Readonly<Record<string, unknown>>>): AsyncGenerator<string> {
-  let first = true;
-  yield "[";
-  for await (const row of rows) {
-    yield `${first ? "" : ","}\n${JSON.stringify(row)}`;
-    first = false;
-  }
-  yield "\n]\n";
-}
-
 /** A streamed attachment `<name>.json` or `<name>.csv`. */
 function download(
   name: string,
@@ -52,7 +40,7 @@ function download(
   return {
     filename: `${name}.${format}`,
     mediaType: format === "csv" ? "text/csv; charset=utf-8" : "application/json; charset=utf-8",
-    body: chunks(format === "csv" ? csv(columns, rows) : jsonArray(rows)),
+    body: chunks(exportText(format, columns, rows)),
   };
 }
 
@@ -137,7 +125,6 @@ const exportColumns = [
   "purpose",
   "data_hash",
 ] as const;
-const activityColumns = ["id", "timestamp", "event_type", "actor", "workspace", "result", "summary"] as const;
 
 const sha256 =
   ({ crypto }: PartnerServices) =>
@@ -155,18 +142,6 @@ async function* presented(services: PartnerServices, stream: string, filter: Aud
     batch = [];
   }
   yield* await presentEvents(services, batch);
-}
-
-/** Those who may read the audit log see the organisation's activity, others their own. */
-function activityActor(principal: Principal): string | undefined {
-  const office = principal.roles.some((role) => role === "super_admin" || role === "security_admin" || role === "auditor");
-  return office && principal.type !== "service" ? undefined : principal.id;
-}
-
-function activity({ event }: AuditRecord) {
-  const { id, timestamp: at, event_type, actor, workspace, result } = event;
-  const where = workspace === "" ? "" : ` in workspace ${workspace}`;
-  return { id, timestamp: at, event_type, actor, workspace, result, summary: `${actor}: ${event_type}${where} (${result})` };
 }
 
 /** What of a log is archived and of a period that begins then, or of all; nothing where it is not, so that it is not told. */
@@ -302,18 +277,18 @@ export const auditHandlers: Handlers<Routes, PartnerServices> = {
   },
 
   async listActivity(services, { principal, query }) {
-    const actor = activityActor(principal);
+    const actor = seesActivityOf(principal);
     const { limit, offset } = query;
     const filter = { actor, since: iso(query.since), until: iso(query.until) };
     const { records, total } = await pageAudit(services.store, principal.org, filter, { limit, offset });
-    return { events: records.map(activity), count: records.length, total, actor: principal.id };
+    return { events: records.map(({ event }) => activityOf(event)), count: records.length, total, actor: principal.id };
   },
 
   async exportActivity(services, { principal, body }) {
     const { since, until, format } = body;
-    const records = scanAudit(services.store, principal.org, { actor: activityActor(principal), since, until });
+    const records = scanAudit(services.store, principal.org, { actor: seesActivityOf(principal), since, until });
     async function* rows() {
-      for await (const record of records) yield activity(record);
+      for await (const record of records) yield { ...activityOf(record.event) };
     }
     return download("activity-export", format, activityColumns, rows());
   },

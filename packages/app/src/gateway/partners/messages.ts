@@ -2,13 +2,16 @@ import type { Handlers, Principal } from "@seneschal/contract";
 import { type GatewayContract, gatewayContract } from "@seneschal/contract/gateway";
 import {
   createMessage,
+  type Delivery,
   isPast,
   judgeDelivery,
+  judgeReceipt,
   lifetimes,
   type Message,
-  type MessageInput,
   notFound,
+  reachesPartner,
   receiveMessage,
+  stepDelivery,
   stepMessage,
   timestamp,
 } from "@seneschal/core/keys";
@@ -19,7 +22,6 @@ import { type EntityReading, forgetEnded, isLocal, listed, type Reader, systemCa
 import { identityKinds, requireRoom } from "../people/index.ts";
 import { copyId, messageReceipts, messages, receiptId } from "./collections.ts";
 import { requireRoomForMessage } from "./federation/budgets.ts";
-import { refusesForGood } from "./federation/channel.ts";
 import { federationOfCaller, findFederation, requireActive } from "./federation/find.ts";
 import { judged } from "./federation/judged.ts";
 import { openLanes } from "./federation/lanes.ts";
@@ -38,37 +40,26 @@ export const messageLanes = () =>
 
 /** One try of one message; false when the partner is not to be reached. */
 async function deliver(services: PartnerServices, message: Message, now: number): Promise<boolean> {
-  const outcome = isPast(message.expires_at, now) ? miss("expired") : await attempt(services, message);
-  const result = ({ deliver: "done", refuse: "refused", miss: "retry" } as const)[outcome.input.kind];
-  services.metrics.dispatched("message", result);
+  const delivery: Delivery = isPast(message.expires_at, now)
+    ? { kind: "retry", detail: "expired" }
+    : await attempt(services, message);
+  services.metrics.dispatched("message", delivery.kind);
   await services.transact(systemCall("system:outbox", message.org_id, now), async (unit) => {
     const current = await unit.get(messages, copyId(message));
-    if (current?.status !== "pending") return;
-    const next = stepMessage(current, outcome.input, now);
-    unit.put(messages, copyId(next), next);
-    if (next.status !== "pending") {
-      unit.record({
-        type: "message.deliver",
-        result: next.status === "delivered" ? "success" : "error",
-        metadata: { message_id: next.id, recipient_org_id: next.recipient_org_id, attempts: next.attempts },
-      });
-    }
+    const step = current && stepDelivery(current, delivery, now);
+    if (step === undefined) return;
+    unit.put(messages, copyId(step.message), step.message);
+    if (step.event !== undefined) unit.record(step.event);
   });
-  return outcome.unreachable !== true;
+  return reachesPartner(delivery);
 }
 
-interface Outcome {
-  readonly input: Exclude<MessageInput, { readonly kind: "read" }>;
-  readonly unreachable?: boolean;
-}
-
-const miss = (detail: string, final = false): Outcome => ({ input: { kind: final ? "refuse" : "miss", detail } });
-
-async function attempt(services: PartnerServices, message: Message): Promise<Outcome> {
+async function attempt(services: PartnerServices, message: Message): Promise<Delivery> {
   const { id, conversation_id, sender_org_id, sender_id, recipient_org_id, recipient_id, subject, body } = message;
   const { created_at, expires_at } = message;
   const federation = await findFederation(services.read, recipient_org_id, sender_org_id);
-  if (federation?.status !== "active") return miss("the federation is not active", true);
+  if (federation?.status !== "active")
+    return { kind: "refused", code: "FEDERATION_INACTIVE", detail: "the federation is not active" };
   const letter = {
     id,
     conversation_id,
@@ -86,12 +77,11 @@ async function attempt(services: PartnerServices, message: Message): Promise<Out
       route: gatewayContract.deliverMessage,
       body: letter,
     });
-    if (answer.status === 201 && answer.body?.message_id === id) return { input: { kind: "deliver" } };
-    return miss(`the partner refused with ${answer.code ?? `status ${answer.status}`}`, refusesForGood(answer));
+    return judgeReceipt(id, { ...answer, message_id: answer.body?.message_id });
   } catch (error) {
-    if (isCoded(error, "FEDERATION_FAILED")) return { ...miss(error.message), unreachable: true };
+    if (isCoded(error, "FEDERATION_FAILED")) return { kind: "retry", detail: error.message, unreachable: true };
     services.log.error({ error, message: id }, "a delivery failed on our side");
-    return miss("failed here");
+    return { kind: "retry", detail: "failed here" };
   }
 }
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from "../../platform/index.ts";
+import { escapeHtml } from "@seneschal/kernel";
 
 /** Markup that is safe to send. Only {@link html} makes it. */
 export class Html {

@@ -1,5 +1,5 @@
-import { isAboutPerson, isKeyUse, type Period, type Workspace } from "@seneschal/core/keys";
-import type { Json, JsonObject } from "@seneschal/kernel";
+import { type GrowingObject, isAboutPerson, isKeyUse, LastUses, type Period, type Workspace } from "@seneschal/core/keys";
+import type { JsonObject } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { type Collection, every } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
@@ -16,38 +16,6 @@ import {
 import { admissions, participations, workspaces } from "../../workspaces/index.ts";
 import { auditFigures, scanAudit } from "../audit-query.ts";
 
-/**
- * JSON whose lists may be read while it is written, and whose figures may be known only when they are reached: what a report
- * says, without holding it.
- */
-export type Growing = Json | AsyncIterable<Growing> | Later | readonly Growing[] | GrowingObject;
-
-/** A figure that stands when everything before it was written. */
-type Later = () => Growing | Promise<Growing>;
-
-export interface GrowingObject {
-  readonly [field: string]: Growing;
-}
-
-export const isStream = (value: Growing): value is AsyncIterable<Growing> =>
-  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-
-/** An object that is no list of any kind. */
-export const isRecord = (value: Growing): value is GrowingObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isStream(value);
-
-/** Whether nothing in it grows. */
-export function isWhole(value: Growing): value is Json {
-  if (typeof value === "function") return false;
-  if (typeof value !== "object" || value === null) return true;
-  return !isStream(value) && Object.values(value as GrowingObject).every(isWhole);
-}
-
-/** The items of a list, whether it grows or not. */
-export async function* itemsOf(list: AsyncIterable<Growing> | readonly Growing[]): AsyncGenerator<Growing> {
-  yield* list;
-}
-
 /** What a report may look at: an organisation's records, and its log up to the event `size` within a period. */
 export interface Scope {
   readonly org: string;
@@ -56,7 +24,7 @@ export interface Scope {
 }
 
 /** When a workspace's key was last used, out of the audit log. */
-interface LastUses {
+interface KeyUses {
   /** By anybody. */
   newest(): Promise<string | null>;
   /** The same people with the time of each. A few hundred of them are held at a time, however many there are and however often they came. */
@@ -68,7 +36,7 @@ interface LastUses {
 const BATCH = 500;
 
 /** Looks back from the newest event of the workspace, and no further than it must. */
-function lastUses(store: DocumentStore, { org, period, size }: Scope, workspace: string): LastUses {
+function keyUses(store: DocumentStore, { org, period, size }: Scope, workspace: string): KeyUses {
   async function* backwards() {
     for await (const { event, stream_seq } of scanAudit(store, org, { ...period, workspace }, true)) {
       if (isKeyUse(event) && stream_seq <= size) yield event;
@@ -76,13 +44,9 @@ function lastUses(store: DocumentStore, { org, period, size }: Scope, workspace:
   }
 
   async function* timed<P extends { readonly identity_id: string }>(batch: readonly P[]) {
-    const wanted = new Set(batch.map(({ identity_id }) => identity_id));
-    const times = new Map<string, string>();
-    for await (const { actor, timestamp } of backwards()) {
-      if (wanted.delete(actor)) times.set(actor, timestamp);
-      if (wanted.size === 0) break;
-    }
-    for (const person of batch) yield { ...person, last_access: times.get(person.identity_id) ?? null };
+    const uses = new LastUses(batch.map(({ identity_id }) => identity_id));
+    for await (const event of backwards()) if (uses.see(event)) break;
+    for (const person of batch) yield { ...person, last_access: uses.of(person.identity_id) };
   }
 
   return {
@@ -166,7 +130,7 @@ export async function accessReview(services: PartnerServices, scope: Scope): Pro
       const workspace = await services.read.get(workspaces, workspace_id);
       if (workspace === undefined) continue;
       total += 1;
-      yield await reviewOf(services, org, workspace, group_id, lastUses(services.store, scope, workspace_id));
+      yield await reviewOf(services, org, workspace, group_id, keyUses(services.store, scope, workspace_id));
     }
   }
   return {
@@ -181,7 +145,7 @@ async function reviewOf(
   org: string,
   workspace: Workspace,
   group: string | null,
-  uses: LastUses,
+  uses: KeyUses,
 ): Promise<GrowingObject> {
   async function* admitted() {
     for await (const admission of every(services, admissions, "by_workspace", [workspace.id])) {

@@ -1,11 +1,18 @@
 import type { Handlers, Payload } from "@seneschal/contract";
 import type { GatewayContract } from "@seneschal/contract/gateway";
-import { invalidField, type ReportType, reportFacts, reportPeriod } from "@seneschal/core/keys";
+import {
+  type GrowingObject,
+  invalidField,
+  type ReportFormat,
+  type ReportType,
+  reportFacts,
+  reportPeriod,
+} from "@seneschal/core/keys";
 import { type Call, findOwn, listed, ownOrganization } from "../../ground/index.ts";
 import type { PartnerServices } from "../../partners/index.ts";
 import { lengthOf } from "../audit-query.ts";
 import { type ReportSeal, reportSeals } from "../collections.ts";
-import { accessReview, type GrowingObject, type Scope, subjectAccess, summary } from "./figures.ts";
+import { accessReview, type Scope, subjectAccess, summary } from "./figures.ts";
 import { reportBytes } from "./report.ts";
 
 type Routes = Pick<
@@ -36,7 +43,7 @@ function figures(services: PartnerServices, request: ReportRequest, scope: Scope
 }
 
 /** Begins a report. That it was asked for is audited before the first byte leaves, its digest when the last one did. */
-async function begin(services: PartnerServices, call: Call, request: ReportRequest, format: ReportSeal["format"]) {
+async function begin(services: PartnerServices, call: Call, request: ReportRequest, format: ReportFormat) {
   const org = ownOrganization(call.principal, request.org_id);
   const scope = { org, period: reportPeriod(request, call.now), size: await lengthOf(services.store, org) };
   const data = await figures(services, request, scope);

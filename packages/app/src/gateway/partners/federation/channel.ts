@@ -42,11 +42,6 @@ export interface PeerAnswer<R extends Route = Route> {
   readonly code: string | undefined;
 }
 
-/** Whether an answer that is no success is for good: what is wrong with what was sent stays wrong, what is wrong with the partner may pass. */
-export function refusesForGood({ status }: PeerAnswer): boolean {
-  return [400, 404, 409, 413, 422].includes(status);
-}
-
 /** Mutually authenticated connections to partners. */
 export interface Channels {
   /**

@@ -9,12 +9,14 @@ import {
   offerOf,
   queueDispatch,
   type Replica,
+  reachesPartner,
   type Share,
   type ShareInput,
   stepDispatch,
   stepShare,
   type Told,
   takeBackAcceptance,
+  unsuccessful,
   type Workspace,
 } from "@seneschal/core/keys";
 import { isCoded } from "@seneschal/kernel";
@@ -30,7 +32,6 @@ import {
   workspaces,
 } from "../../workspaces/index.ts";
 import { dispatches, dispatchId, federations, receivedId, replicaId, replicas, shareId, shares } from "../collections.ts";
-import { type PeerAnswer, refusesForGood } from "../federation/channel.ts";
 import { federationOf } from "../federation/find.ts";
 import { keysOfPartner } from "../federation/identity.ts";
 import { openLanes } from "../federation/lanes.ts";
@@ -39,12 +40,6 @@ import { applyState, checkState, destroyReplica } from "./replica.ts";
 
 /** Says one kind of thing to a partner. What it throws of `FEDERATION_FAILED` is tried again. */
 type Send = (services: PartnerServices, dispatch: Dispatch, federation: Federation, now: number) => Promise<Delivery>;
-
-/** What a partner's answer that is no success means. */
-function refusedOrLater(answer: PeerAnswer): Delivery {
-  if (refusesForGood(answer)) return { kind: "refused", code: answer.code ?? "STATE_CONFLICT" };
-  return { kind: "retry", detail: `the partner refused with status ${answer.status}` };
-}
 
 /**
  * The state that a share stands for now, with the keys that its partner did not confirm yet. The number is the share's, read before everything else: what is told under it is never older
@@ -153,7 +148,7 @@ const sendAnswer: Send = async (services, dispatch, federation, now) => {
   const route = gatewayContract.peerAnswer;
   const answer = await services.channels.call(services.read, federation, { route, body });
   if (answer.status !== route.status) {
-    const outcome = refusedOrLater(answer);
+    const outcome = unsuccessful(answer);
     if (outcome.kind === "refused") await giveUpAnswer(services, dispatch, outcome.code, now);
     return outcome;
   }
@@ -198,7 +193,7 @@ const sendConsent: Send = async (services, { org_id, workspace_id }, federation)
   const { payload, signature } = consent;
   const body = { workspace_id, payload, signature };
   const answer = await services.channels.call(services.read, federation, { route: gatewayContract.peerDeletionConsent, body });
-  return answer.status === 204 ? { kind: "done" } : refusedOrLater(answer);
+  return answer.status === 204 ? { kind: "done" } : unsuccessful(answer);
 };
 
 const sends: Readonly<Record<Dispatch["kind"], Send>> = { state: sendState, answer: sendAnswer, consent: sendConsent };
@@ -212,8 +207,7 @@ export const dispatchLanes = () =>
     outbox: dispatches,
     laneOf: ({ federation_id }) => [federation_id],
     deliver: async (services, id, _entry, now) => {
-      const outcome = await deliverDispatch(services, id, now);
-      return !(outcome.kind === "retry" && outcome.unreachable === true);
+      return reachesPartner(await deliverDispatch(services, id, now));
     },
   });
 
