@@ -41,7 +41,16 @@ export interface Asking {
   readonly reason: string;
 }
 
-/** A pending request. */
+/**
+ * A pending request.
+ *
+ * @example
+ * ```ts
+ * import { ask } from "@seneschal/core/keys";
+ * const asking = { id: "r1", org: "acme", workspace_id: "w1", group_id: "g1", requester_id: "bob", requester_type: "user", reason: "" };
+ * console.log(ask(asking, 0).status); // pending
+ * ```
+ */
 export function ask(input: Asking, now: number): JoinRequest {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -63,7 +72,16 @@ export function ask(input: Asking, now: number): JoinRequest {
   };
 }
 
-/** Approves or denies; never by the requester (`FORBIDDEN`), never twice (`STATE_CONFLICT`). */
+/**
+ * Approves or denies; never by the requester (`FORBIDDEN`), never twice (`STATE_CONFLICT`).
+ *
+ * @example
+ * ```ts
+ * import { ask, decideJoinRequest } from "@seneschal/core/keys";
+ * const asking = { id: "r1", org: "acme", workspace_id: "w1", group_id: "g1", requester_id: "bob", requester_type: "user", reason: "" };
+ * console.log(decideJoinRequest(ask(asking, 0), { kind: "approve", by: "ada", admission_id: "a1" }, 1).status); // approved
+ * ```
+ */
 export function decideJoinRequest(
   request: JoinRequest,
   decision: { readonly kind: "approve" | "deny"; readonly by: string; readonly admission_id?: string },

@@ -28,6 +28,15 @@ export type AccessDecision =
 /**
  * Whether a caller may use a workspace's key. Participation first (an outsider learns nothing), then admission, then the
  * workspace's status, then the policies, which can only restrict.
+ *
+ * @example
+ * ```ts
+ * import { decideAccess } from "@seneschal/core/keys";
+ * const facts = { operation: "encrypt", status: "active", participates: true, classification: "CONFIDENTIAL", crkProtected: false } as const;
+ * const member = { admitted: false, groupBound: true, groupMember: true, policies: [] };
+ * console.log(decideAccess({ ...facts, ...member })); // { allowed: true, through: 'group' }
+ * console.log(decideAccess({ ...facts, ...member, groupMember: false }).allowed); // false
+ * ```
  */
 export function decideAccess(facts: AccessFacts): AccessDecision {
   checkArgument("facts", facts, "object");
@@ -42,7 +51,16 @@ export function decideAccess(facts: AccessFacts): AccessDecision {
   return { allowed: true, through };
 }
 
-/** The refusal of a decision, and what the audit log calls it where it is more than an operation that was denied. */
+/**
+ * The refusal of a decision, and what the audit log calls it where it is more than an operation that was denied.
+ *
+ * @example
+ * ```ts
+ * import { accessRefusal } from "@seneschal/core/keys";
+ * const { error, event } = accessRefusal({ code: "NOT_ADMITTED", reason: "the identity is not admitted to the workspace" });
+ * console.log(error.code, event); // NOT_ADMITTED workspace.admission.denied
+ * ```
+ */
 export function accessRefusal(denied: { readonly code: KeysCode; readonly reason: string }): {
   readonly error: KeysError;
   readonly event?: "policy.violation" | "workspace.admission.denied";
@@ -55,7 +73,16 @@ export function accessRefusal(denied: { readonly code: KeysCode; readonly reason
   return code === "NOT_ADMITTED" ? { error, event: "workspace.admission.denied" } : { error };
 }
 
-/** How an identity comes in: SECRET and CRK-protected workspaces need an admission, SECRET with a group membership as well. */
+/**
+ * How an identity comes in: SECRET and CRK-protected workspaces need an admission, SECRET with a group membership as well.
+ *
+ * @example
+ * ```ts
+ * import { accessBasis } from "@seneschal/core/keys";
+ * const facts = { classification: "CONFIDENTIAL", crkProtected: false, admitted: false, groupBound: true, groupMember: true } as const;
+ * console.log(accessBasis(facts), accessBasis({ ...facts, classification: "SECRET" })); // group undefined
+ * ```
+ */
 export function accessBasis(
   facts: Pick<AccessFacts, "classification" | "crkProtected" | "admitted" | "groupBound" | "groupMember">,
 ): "admission" | "group" | undefined {

@@ -79,7 +79,16 @@ export interface AdminNew {
   readonly bootstrap: boolean;
 }
 
-/** An admin who has yet to enrol: the caller hands out an enrolment token. */
+/**
+ * An admin who has yet to enrol: the caller hands out an enrolment token.
+ *
+ * @example
+ * ```ts
+ * import { createAdmin } from "@seneschal/core/keys";
+ * const input = { id: "ada", org: "acme", email: "ada@acme.example", name: "Ada", role: "super_admin", by: null, bootstrap: true } as const;
+ * console.log(createAdmin(input, 0).effects); // [ { kind: 'issue_enrollment_token' } ]
+ * ```
+ */
 export function createAdmin(input: AdminNew, now: number): Step<Admin, AdminEffect> {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -107,6 +116,15 @@ export function createAdmin(input: AdminNew, now: number): Step<Admin, AdminEffe
 /**
  * One step. `activeSuperAdmins` counts the organisation's active super admins, this one included where it is one: the
  * last cannot be disabled, demoted or deleted (`LAST_ADMIN`). A quorum of custodians may reset it: it can enrol again.
+ *
+ * @example
+ * ```ts
+ * import { createAdmin, stepAdmin } from "@seneschal/core/keys";
+ * const input = { id: "ada", org: "acme", email: "ada@acme.example", name: "Ada", role: "auditor", by: null, bootstrap: false } as const;
+ * const certificate = { serial: "01", cn: "ada", expiry: "2027-01-01T00:00:00.000Z" };
+ * const enrolled = stepAdmin(createAdmin(input, 0).state, { kind: "enroll", ...certificate }, 1, 0).state;
+ * console.log(stepAdmin(enrolled, { kind: "disable" }, 1, 1).effects[0]); // { kind: 'revoke_certificate', serial: '01' }
+ * ```
  */
 export function stepAdmin(admin: Admin, input: AdminInput, activeSuperAdmins: number, now: number): Step<Admin, AdminEffect> {
   checkArgument("admin", admin, "object");
@@ -160,7 +178,16 @@ export function stepAdmin(admin: Admin, input: AdminInput, activeSuperAdmins: nu
   }
 }
 
-/** Counts for {@link stepAdmin}'s guard: enrolled, not disabled, with the highest role. */
+/**
+ * Counts for {@link stepAdmin}'s guard: enrolled, not disabled, with the highest role.
+ *
+ * @example
+ * ```ts
+ * import { createAdmin, isActiveSuperAdmin } from "@seneschal/core/keys";
+ * const input = { id: "ada", org: "acme", email: "ada@acme.example", name: "Ada", role: "super_admin", by: null, bootstrap: true } as const;
+ * console.log(isActiveSuperAdmin(createAdmin(input, 0).state)); // false
+ * ```
+ */
 export function isActiveSuperAdmin(admin: Admin): boolean {
   checkArgument("admin", admin, "object");
   return admin.role === "super_admin" && admin.enrollment_status === "active";

@@ -46,6 +46,13 @@ export const byMembership = "system:group";
 /**
  * Whether an active admission counts as somebody's decision to let the identity in. One that came through a group counts while
  * that group is the one bound to the workspace and the identity is in it: a right ends with what gave it.
+ *
+ * @example
+ * ```ts
+ * import { admissionCounts } from "@seneschal/core/keys";
+ * const through = { granted_by: "ada", via_group: "g1" };
+ * console.log(admissionCounts(through, { bound: "g1", member: true }), admissionCounts(through, { bound: "g2", member: true })); // true false
+ * ```
  */
 export function admissionCounts(
   given: Pick<Admission, "granted_by" | "via_group">,
@@ -61,6 +68,17 @@ export function admissionCounts(
 /**
  * Whether somebody's decision lets in an identity that has an active admission: one that stands by itself is in the way of a `grant`, any that somebody
  * gave in the way of a `request`; what membership alone opened, and for a grant what came through a group, gives way and ends. Throws `CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { requireGivesWay } from "@seneschal/core/keys";
+ * requireGivesWay({ granted_by: "ada", via_group: "g1" }, "grant");
+ * try {
+ *   requireGivesWay({ granted_by: "ada", via_group: null }, "grant");
+ * } catch (error) {
+ *   console.log((error as Error).message); // the identity is already admitted
+ * }
+ * ```
  */
 export function requireGivesWay(known: Pick<Admission, "granted_by" | "via_group"> | undefined, to: "grant" | "request"): void {
   checkArgument("to", to, "string");
@@ -69,7 +87,20 @@ export function requireGivesWay(known: Pick<Admission, "granted_by" | "via_group
   throw refusal("CONFLICT", "the identity is already admitted");
 }
 
-/** A SECRET workspace to which the organisation has bound a group lets its members in and nobody else. Throws `NOT_ADMITTED`. */
+/**
+ * A SECRET workspace to which the organisation has bound a group lets its members in and nobody else. Throws `NOT_ADMITTED`.
+ *
+ * @example
+ * ```ts
+ * import { requireMember } from "@seneschal/core/keys";
+ * requireMember("CONFIDENTIAL", { bound: true, member: false });
+ * try {
+ *   requireMember("SECRET", { bound: true, member: false });
+ * } catch (error) {
+ *   console.log((error as Error).message); // a SECRET workspace with a group admits its members only
+ * }
+ * ```
+ */
 export function requireMember(
   classification: Classification,
   group: { readonly bound: boolean; readonly member: boolean },
@@ -80,7 +111,16 @@ export function requireMember(
   throw refusal("NOT_ADMITTED", "a SECRET workspace with a group admits its members only");
 }
 
-/** An active admission. */
+/**
+ * An active admission.
+ *
+ * @example
+ * ```ts
+ * import { admit } from "@seneschal/core/keys";
+ * const grant = { id: "a1", workspace_id: "w1", org: "acme", identity_id: "bob", identity_type: "user", by: "ada" } as const;
+ * console.log(admit(grant, 0).status); // active
+ * ```
+ */
 export function admit(grant: Grant, now: number): Admission {
   checkArgument("grant", grant, "object");
   checkArgument("now", now, "number");
@@ -102,7 +142,16 @@ export function admit(grant: Grant, now: number): Admission {
   };
 }
 
-/** Ends an admission; the identity's own organisation or the workspace's owner may, another may not (`FORBIDDEN`). */
+/**
+ * Ends an admission; the identity's own organisation or the workspace's owner may, another may not (`FORBIDDEN`).
+ *
+ * @example
+ * ```ts
+ * import { admit, revokeAdmission } from "@seneschal/core/keys";
+ * const grant = { id: "a1", workspace_id: "w1", org: "acme", identity_id: "bob", identity_type: "user", by: "ada" } as const;
+ * console.log(revokeAdmission(admit(grant, 0), { id: "ada", org: "acme", ownsWorkspace: true }, 1).status); // revoked
+ * ```
+ */
 export function revokeAdmission(
   admission: Admission,
   by: { readonly id: string; readonly org: string; readonly ownsWorkspace: boolean },

@@ -35,7 +35,15 @@ export const backupTable: TransitionTable<BackupStatus, BackupInput["kind"]> = {
   failed: { complete: wrongState, fail: wrongState, restore: wrongState },
 };
 
-/** A pending backup. */
+/**
+ * A pending backup.
+ *
+ * @example
+ * ```ts
+ * import { startBackup } from "@seneschal/core/keys";
+ * console.log(startBackup({ id: "b1", org: "acme", by: "ada" }, 0).status); // pending
+ * ```
+ */
 export function startBackup(input: { readonly id: string; readonly org: string; readonly by: string }, now: number): Backup {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -56,7 +64,16 @@ export function startBackup(input: { readonly id: string; readonly org: string; 
   };
 }
 
-/** One step; only a completed backup restores (`STATE_CONFLICT`). */
+/**
+ * One step; only a completed backup restores (`STATE_CONFLICT`).
+ *
+ * @example
+ * ```ts
+ * import { startBackup, stepBackup } from "@seneschal/core/keys";
+ * const backup = startBackup({ id: "b1", org: "acme", by: "ada" }, 0);
+ * console.log(stepBackup(backup, { kind: "complete", size: 3, checksum: "00" }, 1).status); // completed
+ * ```
+ */
 export function stepBackup(backup: Backup, input: BackupInput, now: number): Backup {
   checkArgument("backup", backup, "object");
   checkArgument("input", input, "object");
@@ -75,7 +92,20 @@ export function stepBackup(backup: Backup, input: BackupInput, now: number): Bac
   }
 }
 
-/** Into its own organisation, or into an instance without any; else `RESTORE_FORBIDDEN` (spec 1, "Backups"). */
+/**
+ * Into its own organisation, or into an instance without any; else `RESTORE_FORBIDDEN` (spec 1, "Backups").
+ *
+ * @example
+ * ```ts
+ * import { requireRestorable } from "@seneschal/core/keys";
+ * requireRestorable("acme", "acme", false);
+ * try {
+ *   requireRestorable("acme", "globex", false);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // RESTORE_FORBIDDEN
+ * }
+ * ```
+ */
 export function requireRestorable(backupOrg: string, callerOrg: string, instanceIsClean: boolean): void {
   if (backupOrg === callerOrg || instanceIsClean) return;
   throw refusal("RESTORE_FORBIDDEN", "a backup is restored by its own organisation, or into an instance without any");

@@ -74,7 +74,16 @@ export interface CeremonyStart {
   readonly custodians: readonly Custodian[];
 }
 
-/** A pending ceremony. `lifetime` in milliseconds. */
+/**
+ * A pending ceremony. `lifetime` in milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { startCeremony } from "@seneschal/core/keys";
+ * const shares = { operation: "sign", threshold: 2, total_shares: 3, required_shares: 2, holders: [], custodians: [] } as const;
+ * console.log(startCeremony({ id: "c1", org: "acme", crk_id: "k1", by: "ada", data: "AA==", ...shares }, 0).status); // pending
+ * ```
+ */
 export function startCeremony(input: CeremonyStart, now: number, lifetime: number = lifetimes.ceremony): Ceremony {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -102,7 +111,17 @@ export function startCeremony(input: CeremonyStart, now: number, lifetime: numbe
   };
 }
 
-/** The status at a moment: a pending ceremony expires by itself. */
+/**
+ * The status at a moment: a pending ceremony expires by itself.
+ *
+ * @example
+ * ```ts
+ * import { ceremonyStatus, startCeremony } from "@seneschal/core/keys";
+ * const shares = { operation: "sign", threshold: 2, total_shares: 3, required_shares: 2, holders: [], custodians: [] } as const;
+ * const ceremony = startCeremony({ id: "c1", org: "acme", crk_id: "k1", by: "ada", data: "AA==", ...shares }, 0, 1000);
+ * console.log(ceremonyStatus(ceremony, 999), ceremonyStatus(ceremony, 1000)); // pending expired
+ * ```
+ */
 export function ceremonyStatus(ceremony: Ceremony, now: number): CeremonyStatus {
   checkArgument("ceremony", ceremony, "object");
   checkArgument("now", now, "number");
@@ -112,6 +131,16 @@ export function ceremonyStatus(ceremony: Ceremony, now: number): CeremonyStatus 
 /**
  * One step. Throws `STATE_CONFLICT` when it is over or a holder has left, `CONFLICT` for a share given twice and for a person's
  * second, `CRK_THRESHOLD_NOT_MET` for an early end, `FORBIDDEN` for another's seat and for a witness who takes part.
+ *
+ * @example
+ * ```ts
+ * import { startCeremony, stepCeremony } from "@seneschal/core/keys";
+ * const shares = { operation: "sign", threshold: 2, total_shares: 3, required_shares: 2, holders: [], custodians: [] } as const;
+ * const ceremony = startCeremony({ id: "c1", org: "acme", crk_id: "k1", by: "ada", data: "AA==", ...shares }, 0);
+ * const bob = { identity_id: "bob", identity_type: "user", name: "Bob", emails: ["bob@acme.example"] } as const;
+ * const { state, effects } = stepCeremony(ceremony, { kind: "share", index: 1, holder: bob }, 1);
+ * console.log(state.submitted_indexes, effects); // [ 1 ] [ { kind: 'hold_share', index: 1 } ]
+ * ```
  */
 export function stepCeremony(ceremony: Ceremony, input: CeremonyInput, now: number): Step<Ceremony, CeremonyEffect> {
   checkArgument("ceremony", ceremony, "object");

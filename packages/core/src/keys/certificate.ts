@@ -4,6 +4,13 @@ import { invalidField, refusal } from "./codes.ts";
 /**
  * Whether a certificate is renewed now: when a third of its life, at most 30 days, is left of it; also when it has ended, since nobody else renews it. All in
  * milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { isRenewalDue } from "@seneschal/core/keys";
+ * const year = { notBefore: Date.UTC(2026, 0, 1), notAfter: Date.UTC(2027, 0, 1) };
+ * console.log(isRenewalDue(year, Date.UTC(2026, 1, 1)), isRenewalDue(year, Date.UTC(2026, 11, 28))); // false true
+ * ```
  */
 export function isRenewalDue(given: { readonly notBefore: number; readonly notAfter: number }, now: number): boolean {
   checkArgument("given", given, "object");
@@ -25,6 +32,17 @@ const owners: Partial<Record<CertificateSubject, string>> = {
 /**
  * A certificate that is the right of an admin or of a partner ends with that right, by the rules for it (who may, the last super admin,
  * the root key's signature), and on no other road. Throws `FORBIDDEN`.
+ *
+ * @example
+ * ```ts
+ * import { requireRevocable } from "@seneschal/core/keys";
+ * requireRevocable("device");
+ * try {
+ *   requireRevocable("admin");
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // FORBIDDEN
+ * }
+ * ```
  */
 export function requireRevocable(subject: CertificateSubject): void {
   const owner = owners[subject];
@@ -42,6 +60,18 @@ export interface NamesOfInstance {
 /**
  * Whether an organisation may have a certificate under a name. The names of the instance and of the machine are never given, nor those that mean something to the
  * gateway itself; a server's name was given by the operator, a client's may be any other. Throws `FORBIDDEN`, `VALIDATION_ERROR`.
+ *
+ * @example
+ * ```ts
+ * import { requireCertifiableName } from "@seneschal/core/keys";
+ * const names = { own: ["gateway.acme.example"], given: { globex: ["globex.example"] } };
+ * requireCertifiableName(names, { org: "globex", usage: "server", name: "globex.example", field: "dns_names" });
+ * try {
+ *   requireCertifiableName(names, { org: "globex", usage: "server", name: "gateway.acme.example", field: "dns_names" });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // FORBIDDEN
+ * }
+ * ```
  */
 export function requireCertifiableName(
   input: NamesOfInstance,

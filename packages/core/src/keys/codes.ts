@@ -64,12 +64,29 @@ export function refusal(code: KeysCode, message: string, details: Readonly<Recor
   return new CodedError<KeysCode>(code, message, details);
 }
 
-/** "That field is wrong": 400 with the field's name. */
+/**
+ * "That field is wrong": 400 with the field's name.
+ *
+ * @example
+ * ```ts
+ * import { invalidField } from "@seneschal/core/keys";
+ * const { code, message } = invalidField("since", "must not be after until");
+ * console.log(code, message); // VALIDATION_ERROR since: must not be after until
+ * ```
+ */
 export function invalidField(field: string, reason: string): KeysError {
   return refusal("VALIDATION_ERROR", `${field}: ${reason}`, { field, reason });
 }
 
-/** Unknown, deleted, malformed id or another organisation's: one answer for all. */
+/**
+ * Unknown, deleted, malformed id or another organisation's: one answer for all.
+ *
+ * @example
+ * ```ts
+ * import { notFound } from "@seneschal/core/keys";
+ * console.log(notFound("workspace").message); // workspace not found
+ * ```
+ */
 export function notFound(noun: string): KeysError {
   return refusal("NOT_FOUND", `${noun} not found`);
 }

@@ -44,7 +44,20 @@ export const crkTable: TransitionTable<CrkStatus, CrkInput> = {
   revoked: { start_rotation: wrongState, finish_rotation: wrongState, abandon_rotation: wrongState, revoke: wrongState },
 };
 
-/** Throws `INVALID_THRESHOLD` unless 2 <= threshold <= total <= 255. */
+/**
+ * Throws `INVALID_THRESHOLD` unless 2 <= threshold <= total <= 255.
+ *
+ * @example
+ * ```ts
+ * import { requireThreshold } from "@seneschal/core/keys";
+ * requireThreshold(2, 3);
+ * try {
+ *   requireThreshold(4, 3);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // INVALID_THRESHOLD
+ * }
+ * ```
+ */
 export function requireThreshold(threshold: number, total: number): void {
   const fail = (reason: string): never => {
     throw refusal("INVALID_THRESHOLD", reason, { field: "threshold", threshold, total_shares: total });
@@ -63,7 +76,15 @@ export interface CrkCreate {
   readonly custodians: readonly Custodian[];
 }
 
-/** A new key of an organisation, version 1. */
+/**
+ * A new key of an organisation, version 1.
+ *
+ * @example
+ * ```ts
+ * import { createCrk } from "@seneschal/core/keys";
+ * console.log(createCrk({ id: "k1", org: "acme", public_key: "AA==", threshold: 2, total_shares: 3, custodians: [] }, 0).status); // active
+ * ```
+ */
 export function createCrk(input: CrkCreate, now: number): Crk {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -84,7 +105,16 @@ export function createCrk(input: CrkCreate, now: number): Crk {
   };
 }
 
-/** One step. `finish_rotation` takes the new threshold, total and custodians, and raises the version. */
+/**
+ * One step. `finish_rotation` takes the new threshold, total and custodians, and raises the version.
+ *
+ * @example
+ * ```ts
+ * import { createCrk, stepCrk } from "@seneschal/core/keys";
+ * const crk = createCrk({ id: "k1", org: "acme", public_key: "AA==", threshold: 2, total_shares: 3, custodians: [] }, 0);
+ * console.log(stepCrk(crk, { kind: "start_rotation" }, 1).status, stepCrk(crk, { kind: "revoke" }, 1).status); // rotating revoked
+ * ```
+ */
 export function stepCrk(
   crk: Crk,
   input:

@@ -44,7 +44,16 @@ export const custodianTable: TransitionTable<CustodianStatus, EnrolledCustodianI
   revoked: { confirm: wrongState, revoke: wrongState },
 };
 
-/** Keys that somebody has just shown to hold. */
+/**
+ * Keys that somebody has just shown to hold.
+ *
+ * @example
+ * ```ts
+ * import { enrollCustodian } from "@seneschal/core/keys";
+ * const input = { id: "e1", org_id: "acme", identity_id: "bob", identity_type: "user", name: "Bob", fingerprint: "00" } as const;
+ * console.log(enrollCustodian(input, 0).status); // pending
+ * ```
+ */
 export function enrollCustodian(
   input: Pick<EnrolledCustodian, "id" | "org_id" | "identity_id" | "identity_type" | "name" | "fingerprint">,
   now: number,
@@ -58,6 +67,15 @@ export function enrollCustodian(
 /**
  * Somebody says that the keys are this person's. `by` confirms, `holder` holds the keys, `before` have confirmed: three persons at least.
  * Throws `STATE_CONFLICT`, `FORBIDDEN` for the holder and for who has confirmed, `VALIDATION_ERROR` for another fingerprint.
+ *
+ * @example
+ * ```ts
+ * import { confirmCustodian, enrollCustodian } from "@seneschal/core/keys";
+ * const input = { id: "e1", org_id: "acme", identity_id: "bob", identity_type: "user", name: "Bob", fingerprint: "00" } as const;
+ * const person = (id: string) => ({ id, emails: [`${id}@acme.example`], accounts: "people" });
+ * const given = { by: person("ada"), holder: person("bob"), before: [], fingerprint: "00" };
+ * console.log(confirmCustodian(enrollCustodian(input, 0), given, 1).confirmations.length); // 1
+ * ```
  */
 export function confirmCustodian(
   custodian: EnrolledCustodian,
@@ -83,7 +101,16 @@ export function confirmCustodian(
   return { ...custodian, status, confirmations, updated_at: at };
 }
 
-/** The keys count no more, for good. Throws `STATE_CONFLICT`. */
+/**
+ * The keys count no more, for good. Throws `STATE_CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { enrollCustodian, revokeCustodian } from "@seneschal/core/keys";
+ * const input = { id: "e1", org_id: "acme", identity_id: "bob", identity_type: "user", name: "Bob", fingerprint: "00" } as const;
+ * console.log(revokeCustodian(enrollCustodian(input, 0), "ada", 1).status); // revoked
+ * ```
+ */
 export function revokeCustodian(custodian: EnrolledCustodian, by: string, now: number): EnrolledCustodian {
   checkArgument("custodian", custodian, "object");
   checkArgument("by", by, "string");
@@ -92,7 +119,16 @@ export function revokeCustodian(custodian: EnrolledCustodian, by: string, now: n
   return { ...custodian, status, revoked_by: by, updated_at: timestamp(now) };
 }
 
-/** The holder says which organisations are given the card, in place of those that were: nobody else may. Throws `FORBIDDEN`, `STATE_CONFLICT` once revoked. */
+/**
+ * The holder says which organisations are given the card, in place of those that were: nobody else may. Throws `FORBIDDEN`, `STATE_CONFLICT` once revoked.
+ *
+ * @example
+ * ```ts
+ * import { enrollCustodian, shareCard } from "@seneschal/core/keys";
+ * const input = { id: "e1", org_id: "acme", identity_id: "bob", identity_type: "user", name: "Bob", fingerprint: "00" } as const;
+ * console.log(shareCard(enrollCustodian(input, 0), { by: "bob", partners: ["globex"] }, 1).partners); // [ 'globex' ]
+ * ```
+ */
 export function shareCard(
   custodian: EnrolledCustodian,
   given: { readonly by: string; readonly partners: readonly string[] },

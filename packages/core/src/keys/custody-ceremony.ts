@@ -42,7 +42,15 @@ export interface CustodyCeremony {
   readonly expires_at: Timestamp;
 }
 
-/** Whether a ceremony of this kind gives a key that exists new shares: meanwhile the key is rotating. */
+/**
+ * Whether a ceremony of this kind gives a key that exists new shares: meanwhile the key is rotating.
+ *
+ * @example
+ * ```ts
+ * import { rotatesShares } from "@seneschal/core/keys";
+ * console.log(rotatesShares("reshare"), rotatesShares("generate")); // true false
+ * ```
+ */
 export function rotatesShares(kind: CustodyCeremony["kind"]): boolean {
   return kind === "refresh" || kind === "reshare";
 }
@@ -51,6 +59,14 @@ export function rotatesShares(kind: CustodyCeremony["kind"]): boolean {
  * The participants without whom the ceremony cannot come to its end: who will have a share by it, the witness and the starter, and who has
  * not dealt yet. Who only deals, in a reshare or a repair, and has done so, may be gone by then: a key is handed on by people who leave,
  * and what they dealt was checked. `done`: seats that have dealt all that they deal.
+ *
+ * @example
+ * ```ts
+ * import { awaitedParticipants } from "@seneschal/core/keys";
+ * const seat = (seat: number) => ({ seat, role: "custodian", enrollment_id: `e${seat}`, identity_id: `c${seat}`, fingerprint: "00" }) as const;
+ * const given = { kind: "reshare", total_shares: 2, participants: [seat(1), seat(2), seat(3)] } as const;
+ * console.log(awaitedParticipants(given, [3]).map(({ identity_id }) => identity_id)); // [ 'c1', 'c2' ]
+ * ```
  */
 export function awaitedParticipants(
   given: Pick<CustodyCeremony, "kind" | "total_shares" | "participants">,
@@ -66,14 +82,34 @@ export function awaitedParticipants(
 /** Clocks of custodians may be off by so much. */
 const CLOCK_SKEW = 5 * 60 * 1000;
 
-/** The status at a moment: what is open expires by itself. */
+/**
+ * The status at a moment: what is open expires by itself.
+ *
+ * @example
+ * ```ts
+ * import { custodyCeremonyStatus } from "@seneschal/core/keys";
+ * const at = "1970-01-01T00:00:00.000Z";
+ * const begun = { id: "c1", org_id: "acme", ceremony: "00", kind: "generate", status: "open", threshold: 2, total_shares: 3, participants: [] } as const;
+ * const rest = { entries: 0, head: "", crk_id: null, crk_version: null, started_by: "ada", created_at: at, updated_at: at };
+ * const ceremony = { ...begun, ...rest, expires_at: "1970-01-01T00:00:01.000Z" };
+ * console.log(custodyCeremonyStatus(ceremony, 999), custodyCeremonyStatus(ceremony, 1000)); // open expired
+ * ```
+ */
 export function custodyCeremonyStatus(ceremony: CustodyCeremony, now: number): CustodyCeremonyStatus {
   checkArgument("ceremony", ceremony, "object");
   checkArgument("now", now, "number");
   return ceremony.status === "open" && isPast(ceremony.expires_at, now) ? "expired" : ceremony.status;
 }
 
-/** How long a start may give the custodians. Throws `VALIDATION_ERROR`. `expiresAt` in whole seconds. */
+/**
+ * How long a start may give the custodians. Throws `VALIDATION_ERROR`. `expiresAt` in whole seconds.
+ *
+ * @example
+ * ```ts
+ * import { requireCustodyTerm } from "@seneschal/core/keys";
+ * console.log(requireCustodyTerm(3600, 0)); // 1970-01-01T01:00:00.000Z
+ * ```
+ */
 export function requireCustodyTerm(expiresAt: number, now: number): Timestamp {
   checkArgument("expiresAt", expiresAt, "number");
   checkArgument("now", now, "number");
@@ -87,6 +123,17 @@ export function requireCustodyTerm(expiresAt: number, now: number): Timestamp {
 /**
  * Whether an entry may be relayed, before it is looked at whether it fits the transcript: by its author, in time, by a clock that is
  * about right. Throws `STATE_CONFLICT`, `FORBIDDEN`, `VALIDATION_ERROR`. `at` in whole seconds.
+ *
+ * @example
+ * ```ts
+ * import { requireRelayed } from "@seneschal/core/keys";
+ * requireRelayed({ author: "c1", at: 0 }, "c1", 0);
+ * try {
+ *   requireRelayed({ author: "c1", at: 0 }, "c2", 0);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // FORBIDDEN
+ * }
+ * ```
  */
 export function requireRelayed(entry: { readonly author: string; readonly at: number }, caller: string, now: number): void {
   checkArgument("entry", entry, "object");
@@ -97,7 +144,22 @@ export function requireRelayed(entry: { readonly author: string; readonly at: nu
     throw invalidField("entry.at", "is more than five minutes from this server's clock");
 }
 
-/** Throws `STATE_CONFLICT` unless the ceremony awaits entries. */
+/**
+ * Throws `STATE_CONFLICT` unless the ceremony awaits entries.
+ *
+ * @example
+ * ```ts
+ * import { requireOpenCeremony } from "@seneschal/core/keys";
+ * const at = "1970-01-01T00:00:00.000Z";
+ * const begun = { id: "c1", org_id: "acme", ceremony: "00", kind: "generate", status: "open", threshold: 2, total_shares: 3, participants: [] } as const;
+ * const rest = { entries: 0, head: "", crk_id: null, crk_version: null, started_by: "ada", created_at: at, updated_at: at };
+ * try {
+ *   requireOpenCeremony({ ...begun, ...rest, expires_at: "1970-01-01T00:00:01.000Z" }, 1000);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // STATE_CONFLICT
+ * }
+ * ```
+ */
 export function requireOpenCeremony(ceremony: CustodyCeremony, now: number): void {
   checkArgument("ceremony", ceremony, "object");
   checkArgument("now", now, "number");

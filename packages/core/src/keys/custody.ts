@@ -32,6 +32,13 @@ function requireIndex(index: number, total: number, field: string): void {
 /**
  * Names who is to hold which index: each index one holder, each person one index. `undefined` stands for an identity that is
  * not registered or not active. Throws `VALIDATION_ERROR`.
+ *
+ * @example
+ * ```ts
+ * import { nameCustodians } from "@seneschal/core/keys";
+ * const bob = { identity_id: "bob", identity_type: "user", name: "Bob", emails: ["bob@acme.example"] } as const;
+ * console.log(nameCustodians([{ index: 2, holder: bob }], 3).map(({ index, name }) => `${index} ${name}`)); // [ '2 Bob' ]
+ * ```
  */
 export function nameCustodians(
   named: readonly { readonly index: number; readonly holder: Holder | undefined }[],
@@ -55,7 +62,16 @@ export function nameCustodians(
   return inOrder(custodians);
 }
 
-/** Seats that are kept for the custodians of a key. */
+/**
+ * Seats that are kept for the custodians of a key.
+ *
+ * @example
+ * ```ts
+ * import { keepSeats } from "@seneschal/core/keys";
+ * const bob = { identity_id: "bob", identity_type: "user", name: "Bob", emails: ["bob@acme.example"] } as const;
+ * console.log(keepSeats([{ ...bob, index: 2 }])[0]?.taken_at); // null
+ * ```
+ */
 export function keepSeats(custodians: readonly Custodian[]): readonly CustodianSeat[] {
   checkArgument("custodians", custodians, "array");
   return custodians.map((custodian) => ({ ...custodian, taken_at: null }));
@@ -115,6 +131,19 @@ export function takeSeat(
 /**
  * What a ceremony comes to rests on people who are still there: every one of these indexes has a seat that was taken, by an identity
  * that is among `active`. Throws `STATE_CONFLICT` with the indexes.
+ *
+ * @example
+ * ```ts
+ * import { requireSeated } from "@seneschal/core/keys";
+ * const bob = { identity_id: "bob", identity_type: "user", name: "Bob", emails: ["bob@acme.example"] } as const;
+ * const seats = [{ ...bob, index: 1, taken_at: "2026-01-01T00:00:00.000Z" }];
+ * requireSeated(seats, [1], ["bob"]);
+ * try {
+ *   requireSeated(seats, [1], []);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // STATE_CONFLICT
+ * }
+ * ```
  */
 export function requireSeated(seats: readonly CustodianSeat[], indexes: readonly number[], active: readonly string[]): void {
   checkArgument("seats", seats, "array");
@@ -130,7 +159,16 @@ export function requireSeated(seats: readonly CustodianSeat[], indexes: readonly
   }
 }
 
-/** Gives an index of a key a custodian, in place of whoever had it. Throws `VALIDATION_ERROR`, `CONFLICT`. */
+/**
+ * Gives an index of a key a custodian, in place of whoever had it. Throws `VALIDATION_ERROR`, `CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { assignCustodian } from "@seneschal/core/keys";
+ * const bob = { identity_id: "bob", identity_type: "user", name: "Bob", emails: ["bob@acme.example"] } as const;
+ * console.log(assignCustodian([], 3, { ...bob, index: 2 }).map(({ index, name }) => `${index} ${name}`)); // [ '2 Bob' ]
+ * ```
+ */
 export function assignCustodian(custodians: readonly Custodian[], total: number, custodian: Custodian): readonly Custodian[] {
   checkArgument("custodians", custodians, "array");
   checkArgument("total", total, "number");
@@ -147,6 +185,15 @@ export function assignCustodian(custodians: readonly Custodian[], total: number,
 /**
  * Who holds the shares that a rotation deals: those named for it; else whoever holds the index now and is among `active`. What
  * is left belongs to nobody until it is assigned.
+ *
+ * @example
+ * ```ts
+ * import { succeedCustodians } from "@seneschal/core/keys";
+ * const holder = (identity_id: string) =>
+ *   ({ identity_id, identity_type: "user", name: identity_id, emails: [`${identity_id}@acme.example`] }) as const;
+ * const present = [{ ...holder("bob"), index: 1 }];
+ * console.log(succeedCustodians(present, [{ ...holder("eve"), index: 2 }], 3, ["bob", "eve"]).map(({ name }) => name)); // [ 'bob', 'eve' ]
+ * ```
  */
 export function succeedCustodians(
   present: readonly Custodian[],

@@ -40,7 +40,16 @@ export interface DeviceNew {
   readonly cert_expiry: Timestamp;
 }
 
-/** An active device. The certificate's expiry must lie ahead; that its serial is unique and unrevoked is the caller's to check. */
+/**
+ * An active device. The certificate's expiry must lie ahead; that its serial is unique and unrevoked is the caller's to check.
+ *
+ * @example
+ * ```ts
+ * import { enrollDevice } from "@seneschal/core/keys";
+ * const input = { id: "d1", org: "acme", device_name: "laptop", device_type: "laptop", cert_serial: "01", cert_expiry: "2027-01-01T00:00:00.000Z" };
+ * console.log(enrollDevice(input, 0).status); // active
+ * ```
+ */
 export function enrollDevice(input: DeviceNew, now: number): Device {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -63,14 +72,33 @@ export function enrollDevice(input: DeviceNew, now: number): Device {
   };
 }
 
-/** True while the device may act: active, and its certificate has not run out. */
+/**
+ * True while the device may act: active, and its certificate has not run out.
+ *
+ * @example
+ * ```ts
+ * import { enrollDevice, isActiveDevice } from "@seneschal/core/keys";
+ * const input = { id: "d1", org: "acme", device_name: "laptop", device_type: "laptop", cert_serial: "01", cert_expiry: "2027-01-01T00:00:00.000Z" };
+ * const device = enrollDevice(input, 0);
+ * console.log(isActiveDevice(device, Date.UTC(2026, 0, 1)), isActiveDevice(device, Date.UTC(2027, 0, 1))); // true false
+ * ```
+ */
 export function isActiveDevice(device: Device, now: number): boolean {
   checkArgument("device", device, "object");
   checkArgument("now", now, "number");
   return device.status === "active" && !isPast(device.cert_expiry, now);
 }
 
-/** Revocation is terminal and takes the certificate with it; a second one is `STATE_CONFLICT`. */
+/**
+ * Revocation is terminal and takes the certificate with it; a second one is `STATE_CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { enrollDevice, revokeDevice } from "@seneschal/core/keys";
+ * const input = { id: "d1", org: "acme", device_name: "laptop", device_type: "laptop", cert_serial: "01", cert_expiry: "2027-01-01T00:00:00.000Z" };
+ * console.log(revokeDevice(enrollDevice(input, 0), 1).effects); // [ { kind: 'revoke_certificate', serial: '01' } ]
+ * ```
+ */
 export function revokeDevice(device: Device, now: number): Step<Device, DeviceEffect> {
   checkArgument("device", device, "object");
   checkArgument("now", now, "number");

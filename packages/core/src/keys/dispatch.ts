@@ -22,7 +22,16 @@ export interface Dispatch {
   readonly created_at: Timestamp;
 }
 
-/** A dispatch that is due at once; one that waits already keeps its age alone. */
+/**
+ * A dispatch that is due at once; one that waits already keeps its age alone.
+ *
+ * @example
+ * ```ts
+ * import { queueDispatch } from "@seneschal/core/keys";
+ * const what = { kind: "state", org_id: "acme", federation_id: "f1", workspace_id: "w1", token: "t1" } as const;
+ * console.log(queueDispatch(what, { created_at: "2026-01-01T00:00:00.000Z" }, Date.UTC(2026, 0, 2)).created_at); // 2026-01-01T00:00:00.000Z
+ * ```
+ */
 export function queueDispatch(
   what: Pick<Dispatch, "kind" | "org_id" | "federation_id" | "workspace_id" | "token">,
   waiting: Pick<Dispatch, "created_at"> | undefined,

@@ -99,7 +99,17 @@ export function judgeEdge(said: VaultSays | undefined, latency_ms: number, now: 
   };
 }
 
-/** An edge node as it was found when it was registered. */
+/**
+ * An edge node as it was found when it was registered.
+ *
+ * @example
+ * ```ts
+ * import { registerEdge } from "@seneschal/core/keys";
+ * const vault = { id: "e1", org_id: "acme", name: "plant", vault_address: "https://vault.example", vault_ca_cert: null, sealed_token: "" };
+ * const given = { ...vault, classification: "CONFIDENTIAL", region: "eu", tags: {} } as const;
+ * console.log(registerEdge(given, { status: "healthy" }, 0).status, registerEdge(given, { status: "disconnected" }, 0).last_heartbeat); // connected null
+ * ```
+ */
 export function registerEdge(
   given: Omit<EdgeNode, "status" | "last_heartbeat" | "created_at" | "updated_at">,
   found: Pick<EdgeHealth, "status">,
@@ -119,7 +129,19 @@ export function registerEdge(
   };
 }
 
-/** An edge node after a probe: what does not answer was heard when it last did. */
+/**
+ * An edge node after a probe: what does not answer was heard when it last did.
+ *
+ * @example
+ * ```ts
+ * import { noteProbe, registerEdge } from "@seneschal/core/keys";
+ * const vault = { id: "e1", org_id: "acme", name: "plant", vault_address: "https://vault.example", vault_ca_cert: null, sealed_token: "" };
+ * const given = { ...vault, classification: "CONFIDENTIAL", region: "eu", tags: {} } as const;
+ * const edge = registerEdge(given, { status: "healthy" }, 0);
+ * const gone = noteProbe(edge, { status: "disconnected", last_checked: "2026-01-01T00:00:00.000Z" });
+ * console.log(gone.status, gone.last_heartbeat); // disconnected 1970-01-01T00:00:00.000Z
+ * ```
+ */
 export function noteProbe(edge: EdgeNode, found: Pick<EdgeHealth, "status" | "last_checked">): EdgeNode {
   checkArgument("edge", edge, "object");
   checkArgument("found", found, "object");
@@ -128,7 +150,17 @@ export function noteProbe(edge: EdgeNode, found: Pick<EdgeHealth, "status" | "la
   return { ...edge, last_heartbeat: heard, status, updated_at: last_checked };
 }
 
-/** What was pushed, after a push that wrote so many; `failure`: why it was not done, which leaves what was written. */
+/**
+ * What was pushed, after a push that wrote so many; `failure`: why it was not done, which leaves what was written.
+ *
+ * @example
+ * ```ts
+ * import { countPush } from "@seneschal/core/keys";
+ * const pushed = { kind: "keys", written: 3, failure: undefined } as const;
+ * console.log(countPush(undefined, pushed, 0).keys_synced); // 3
+ * console.log(countPush(undefined, { ...pushed, failure: "the vault is sealed" }, 0).last_synced_at); // null
+ * ```
+ */
 export function countPush(
   before: EdgeSync | undefined,
   pushed: { readonly kind: "policies" | "keys"; readonly written: number; readonly failure: string | undefined },

@@ -81,7 +81,15 @@ export interface EmergencyNew {
   readonly by: string;
 }
 
-/** A pending request. */
+/**
+ * A pending request.
+ *
+ * @example
+ * ```ts
+ * import { requestEmergency } from "@seneschal/core/keys";
+ * console.log(requestEmergency({ id: "e1", org: "acme", reason: "fire", by: "ada" }, 0).required_approvals); // 2
+ * ```
+ */
 export function requestEmergency(
   input: EmergencyNew,
   now: number,
@@ -108,21 +116,53 @@ export function requestEmergency(
   };
 }
 
-/** When it ends by itself: what is pending with the request, what is approved with its token; `null`: never. */
+/**
+ * When it ends by itself: what is pending with the request, what is approved with its token; `null`: never.
+ *
+ * @example
+ * ```ts
+ * import { emergencyEnd, requestEmergency } from "@seneschal/core/keys";
+ * const asked = requestEmergency({ id: "e1", org: "acme", reason: "fire", by: "ada" }, 0, 1000);
+ * console.log(emergencyEnd(asked)); // 1970-01-01T00:00:01.000Z
+ * ```
+ */
 export function emergencyEnd(access: EmergencyAccess): Timestamp | null {
   checkArgument("access", access, "object");
   if (access.status === "pending") return access.expires_at;
   return access.status === "approved" ? access.token_expiry : null;
 }
 
-/** The status at a moment. */
+/**
+ * The status at a moment.
+ *
+ * @example
+ * ```ts
+ * import { emergencyStatus, requestEmergency } from "@seneschal/core/keys";
+ * const asked = requestEmergency({ id: "e1", org: "acme", reason: "fire", by: "ada" }, 0, 1000);
+ * console.log(emergencyStatus(asked, 999), emergencyStatus(asked, 1000)); // pending expired
+ * ```
+ */
 export function emergencyStatus(access: EmergencyAccess, now: number): EmergencyStatus {
   checkArgument("access", access, "object");
   checkArgument("now", now, "number");
   return isPast(emergencyEnd(access), now) ? "expired" : access.status;
 }
 
-/** One open request of a requester at a time: those that wait, and those whose token is good. Throws `CONFLICT` with the open one's id. */
+/**
+ * One open request of a requester at a time: those that wait, and those whose token is good. Throws `CONFLICT` with the open one's id.
+ *
+ * @example
+ * ```ts
+ * import { requestEmergency, requireNoneOpen } from "@seneschal/core/keys";
+ * const asked = requestEmergency({ id: "e1", org: "acme", reason: "fire", by: "ada" }, 0, 1000);
+ * requireNoneOpen([asked], 1000);
+ * try {
+ *   requireNoneOpen([asked], 999);
+ * } catch (error) {
+ *   console.log((error as Error).message); // the requester has an open request
+ * }
+ * ```
+ */
 export function requireNoneOpen(requests: readonly EmergencyAccess[], now: number): void {
   checkArgument("requests", requests, "array");
   checkArgument("now", now, "number");
@@ -133,7 +173,20 @@ export function requireNoneOpen(requests: readonly EmergencyAccess[], now: numbe
   }
 }
 
-/** Approvals are counted by people: one person's certificate and token are one voice. `approvers`: those whose approvals count. Throws `CONFLICT`. */
+/**
+ * Approvals are counted by people: one person's certificate and token are one voice. `approvers`: those whose approvals count. Throws `CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { requireNewVoice } from "@seneschal/core/keys";
+ * const bob = { id: "bob", emails: ["bob@acme.example"], accounts: "people" };
+ * try {
+ *   requireNewVoice({ ...bob, id: "serial 01" }, [bob]);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // CONFLICT
+ * }
+ * ```
+ */
 export function requireNewVoice(caller: Person, approvers: readonly Person[]): void {
   checkArgument("caller", caller, "object");
   checkArgument("approvers", approvers, "array");
@@ -146,6 +199,15 @@ export function requireNewVoice(caller: Person, approvers: readonly Person[]): v
 /**
  * One step. Approvals count per person and never from the requester (`FORBIDDEN`); the same person twice is `CONFLICT`.
  * `tokenLifetime` in milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { requestEmergency, stepEmergency } from "@seneschal/core/keys";
+ * const asked = requestEmergency({ id: "e1", org: "acme", reason: "fire", by: "ada" }, 0);
+ * const once = stepEmergency(asked, { kind: "approve", by: "bob" }, 1);
+ * const twice = stepEmergency(once.state, { kind: "approve", by: "eve" }, 2);
+ * console.log(once.state.status, twice.state.status, twice.effects[0]?.kind); // pending approved issue_token
+ * ```
  */
 export function stepEmergency(
   access: EmergencyAccess,

@@ -41,7 +41,15 @@ export function requireWithinBudgets(use: Partial<PartnerUse>, budgets: PartnerU
 /** The sizes by which messages that wait are counted, in bytes, ascending: each counts as the smallest that holds it. The last holds any. */
 export const countedSizes: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128].map((kib) => kib << 10);
 
-/** What a message that waits counts as: one of {@link countedSizes}. */
+/**
+ * What a message that waits counts as: one of {@link countedSizes}.
+ *
+ * @example
+ * ```ts
+ * import { countedSize } from "@seneschal/core/keys";
+ * console.log(countedSize({ subject: "hello", body: "A".repeat(3000) })); // 4096
+ * ```
+ */
 export function countedSize(message: Pick<Message, "body" | "subject">): number {
   checkArgument("message", message, "object");
   const { body, subject } = message;
@@ -143,6 +151,17 @@ export interface FederationNew {
 /**
  * The federation that the partner's request completes, `undefined` for a new one: one that waits for a request is completed by it, any other that was not
  * revoked is in the way. `completes`: there is a request. Throws `CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { requireEstablishable } from "@seneschal/core/keys";
+ * console.log(requireEstablishable(undefined, false)); // undefined
+ * try {
+ *   requireEstablishable({ status: "active" }, false);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // CONFLICT
+ * }
+ * ```
  */
 export function requireEstablishable<F extends Pick<Federation, "status">>(
   known: F | undefined,
@@ -155,7 +174,15 @@ export function requireEstablishable<F extends Pick<Federation, "status">>(
   throw refusal("CONFLICT", "a federation with that partner exists");
 }
 
-/** The certificate of the partner that a renewal replaces, PEM. Throws `STATE_CONFLICT` when there is none, or the federation is not active. */
+/**
+ * The certificate of the partner that a renewal replaces, PEM. Throws `STATE_CONFLICT` when there is none, or the federation is not active.
+ *
+ * @example
+ * ```ts
+ * import { requireRenewable } from "@seneschal/core/keys";
+ * console.log(requireRenewable({ status: "active", certificate: "PEM" })); // PEM
+ * ```
+ */
 export function requireRenewable(federation: Pick<Federation, "status" | "certificate">): string {
   checkArgument("federation", federation, "object");
   const { status, certificate } = federation;
@@ -163,7 +190,16 @@ export function requireRenewable(federation: Pick<Federation, "status" | "certif
   throw refusal("STATE_CONFLICT", "there is no certificate of the partner to renew", { status });
 }
 
-/** A federation: active with the partner's CSR, else pending until a certificate is imported. */
+/**
+ * A federation: active with the partner's CSR, else pending until a certificate is imported.
+ *
+ * @example
+ * ```ts
+ * import { establishFederation } from "@seneschal/core/keys";
+ * const partner = { partner_org_id: "globex", partner_url: "https://globex.example", partner_cert: "PEM" };
+ * console.log(establishFederation({ id: "f1", org: "acme", ...partner }, 0).status); // pending
+ * ```
+ */
 export function establishFederation(input: FederationNew, now: number): Federation {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -190,7 +226,19 @@ export function establishFederation(input: FederationNew, now: number): Federati
   return input.signed === undefined ? pending : stepFederation(pending, { kind: "sign", signed: input.signed }, now).state;
 }
 
-/** One step; throws `STATE_CONFLICT` where the table has no way. Revocation is terminal. */
+/**
+ * One step; throws `STATE_CONFLICT` where the table has no way. Revocation is terminal.
+ *
+ * @example
+ * ```ts
+ * import { establishFederation, stepFederation } from "@seneschal/core/keys";
+ * const partner = { partner_org_id: "globex", partner_url: "https://globex.example", partner_cert: "PEM" };
+ * const federation = establishFederation({ id: "f1", org: "acme", ...partner }, 0);
+ * const signed = { certificate: "PEM", serial_number: "01", expires_at: "2027-01-01T00:00:00.000Z" };
+ * console.log(stepFederation(federation, { kind: "sign", signed }, 1).state.status); // active
+ * console.log(stepFederation(federation, { kind: "revoke" }, 1).effects); // [ { kind: 'leave_workspaces' } ]
+ * ```
+ */
 export function stepFederation(federation: Federation, input: FederationInput, now: number): Step<Federation, FederationEffect> {
   checkArgument("federation", federation, "object");
   checkArgument("input", input, "object");

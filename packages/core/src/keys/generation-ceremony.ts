@@ -79,7 +79,15 @@ export interface GenerationStart {
   readonly custodians: readonly Custodian[];
 }
 
-/** A pending ceremony. Throws `INVALID_THRESHOLD`. */
+/**
+ * A pending ceremony. Throws `INVALID_THRESHOLD`.
+ *
+ * @example
+ * ```ts
+ * import { startGeneration } from "@seneschal/core/keys";
+ * console.log(startGeneration({ id: "g1", org: "acme", by: "ada", total_shares: 3, threshold: 2, custodians: [] }, 0).status); // pending
+ * ```
+ */
 export function startGeneration(
   input: GenerationStart,
   now: number,
@@ -107,7 +115,16 @@ export function startGeneration(
   };
 }
 
-/** The status at a moment: a ceremony that was not ended expires by itself. */
+/**
+ * The status at a moment: a ceremony that was not ended expires by itself.
+ *
+ * @example
+ * ```ts
+ * import { generationStatus, startGeneration } from "@seneschal/core/keys";
+ * const ceremony = startGeneration({ id: "g1", org: "acme", by: "ada", total_shares: 3, threshold: 2, custodians: [] }, 0, 1000);
+ * console.log(generationStatus(ceremony, 999), generationStatus(ceremony, 1000)); // pending expired
+ * ```
+ */
 export function generationStatus(ceremony: GenerationCeremony, now: number): GenerationStatus {
   checkArgument("ceremony", ceremony, "object");
   checkArgument("now", now, "number");
@@ -118,6 +135,13 @@ export function generationStatus(ceremony: GenerationCeremony, now: number): Gen
 /**
  * One step. Each index within 1..total (`VALIDATION_ERROR`) is seeded once and by one person (`CONFLICT`), who is registered and for whom
  * it is kept, if for anybody (`FORBIDDEN`); nothing is made of it once one of them has left (`STATE_CONFLICT`).
+ *
+ * @example
+ * ```ts
+ * import { startGeneration, stepGeneration } from "@seneschal/core/keys";
+ * const ceremony = startGeneration({ id: "g1", org: "acme", by: "ada", total_shares: 3, threshold: 2, custodians: [] }, 0);
+ * console.log(stepGeneration(ceremony, { kind: "cancel" }, 1).effects); // [ { kind: 'erase_keys' } ]
+ * ```
  */
 export function stepGeneration(
   ceremony: GenerationCeremony,

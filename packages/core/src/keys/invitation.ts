@@ -33,7 +33,15 @@ export const invitationTable: TransitionTable<InvitationStatus, InvitationInput>
   revoked: over,
 };
 
-/** A pending invitation of `org`. `lifetime` in milliseconds. */
+/**
+ * A pending invitation of `org`. `lifetime` in milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { invite } from "@seneschal/core/keys";
+ * console.log(invite({ id: "i1", workspace_id: "w1", org: "globex", by: "ada" }, 0).status); // pending
+ * ```
+ */
 export function invite(
   input: { readonly id: string; readonly workspace_id: string; readonly org: string; readonly by: string },
   now: number,
@@ -55,14 +63,32 @@ export function invite(
   };
 }
 
-/** The status at a moment: a pending invitation expires by itself. */
+/**
+ * The status at a moment: a pending invitation expires by itself.
+ *
+ * @example
+ * ```ts
+ * import { invitationStatus, invite } from "@seneschal/core/keys";
+ * const invitation = invite({ id: "i1", workspace_id: "w1", org: "globex", by: "ada" }, 0, 1000);
+ * console.log(invitationStatus(invitation, 999), invitationStatus(invitation, 1000)); // pending expired
+ * ```
+ */
 export function invitationStatus(invitation: Invitation, now: number): InvitationStatus {
   checkArgument("invitation", invitation, "object");
   checkArgument("now", now, "number");
   return invitation.status === "pending" && isPast(invitation.expires_at, now) ? "expired" : invitation.status;
 }
 
-/** One step; throws `STATE_CONFLICT` or `INVITATION_EXPIRED`. What is not answered can be revoked, whether its time is over or not. */
+/**
+ * One step; throws `STATE_CONFLICT` or `INVITATION_EXPIRED`. What is not answered can be revoked, whether its time is over or not.
+ *
+ * @example
+ * ```ts
+ * import { invite, stepInvitation } from "@seneschal/core/keys";
+ * const invitation = invite({ id: "i1", workspace_id: "w1", org: "globex", by: "ada" }, 0);
+ * console.log(stepInvitation(invitation, "accept", 1).status); // accepted
+ * ```
+ */
 export function stepInvitation(invitation: Invitation, input: InvitationInput, now: number): Invitation {
   checkArgument("invitation", invitation, "object");
   checkArgument("input", input, "string");
@@ -78,7 +104,21 @@ export function stepInvitation(invitation: Invitation, input: InvitationInput, n
   };
 }
 
-/** Only callers of the invited organisation may answer it. */
+/**
+ * Only callers of the invited organisation may answer it.
+ *
+ * @example
+ * ```ts
+ * import { invite, requireInvited } from "@seneschal/core/keys";
+ * const invitation = invite({ id: "i1", workspace_id: "w1", org: "globex", by: "ada" }, 0);
+ * requireInvited(invitation, "globex");
+ * try {
+ *   requireInvited(invitation, "initech");
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // FORBIDDEN
+ * }
+ * ```
+ */
 export function requireInvited(invitation: Invitation, org: string): void {
   checkArgument("invitation", invitation, "object");
   checkArgument("org", org, "string");

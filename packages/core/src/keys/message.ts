@@ -68,7 +68,17 @@ export function createMessage(facts: MessageFacts, now: number): Message {
   return { ...factsOf(facts), ...begun(timestamp(now)), org_id: facts.sender_org_id, direction: "sent", status: "pending" };
 }
 
-/** The recipient's copy of a message that arrives now; what the sender says of its own copy is not asked. Throws as {@link createMessage}. */
+/**
+ * The recipient's copy of a message that arrives now; what the sender says of its own copy is not asked. Throws as {@link createMessage}.
+ *
+ * @example
+ * ```ts
+ * import { receiveMessage } from "@seneschal/core/keys";
+ * const people = { sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "bob" };
+ * const facts = { id: "m1", conversation_id: null, subject: "hello", body: "AAAA", expires_at: "1970-02-01T00:00:00.000Z", ...people };
+ * console.log(receiveMessage(facts, 0).org_id, receiveMessage(facts, 0).status); // globex delivered
+ * ```
+ */
 export function receiveMessage(facts: MessageFacts, now: number): Message {
   checkArgument("facts", facts, "object");
   checkArgument("now", now, "number");
@@ -81,6 +91,14 @@ export function receiveMessage(facts: MessageFacts, now: number): Message {
 /**
  * Whether a partner's gateway may deliver this: a message of its own organisation to the one that it is federated with. `before`: the digest of the message that
  * it delivered under the same id, if it did. True: this one is new. Throws `FORBIDDEN`, and `CONFLICT` for another message of an id that was delivered.
+ *
+ * @example
+ * ```ts
+ * import { judgeDelivery } from "@seneschal/core/keys";
+ * const facts = { sender_org_id: "globex", recipient_org_id: "acme" };
+ * const parties = { partner: "globex", host: "acme", digest: "00" };
+ * console.log(judgeDelivery(facts, parties), judgeDelivery(facts, { ...parties, before: "00" })); // true false
+ * ```
  */
 export function judgeDelivery(
   facts: Pick<MessageFacts, "sender_org_id" | "recipient_org_id">,
@@ -140,7 +158,17 @@ const table: Readonly<Record<MessageDirection, TransitionTable<MessageStatus, Me
 /** Sent copies go pending to delivered or failed; received ones delivered to read. */
 export const messageTable = table;
 
-/** One step. Delivering or reading again changes nothing. */
+/**
+ * One step. Delivering or reading again changes nothing.
+ *
+ * @example
+ * ```ts
+ * import { createMessage, stepMessage } from "@seneschal/core/keys";
+ * const people = { sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "bob" };
+ * const facts = { id: "m1", conversation_id: null, subject: "hello", body: "AAAA", expires_at: "1970-02-01T00:00:00.000Z", ...people };
+ * console.log(stepMessage(createMessage(facts, 0), { kind: "deliver" }, 1).status); // delivered
+ * ```
+ */
 export function stepMessage(message: Message, input: MessageInput, now: number): Message {
   checkArgument("message", message, "object");
   checkArgument("input", input, "object");
@@ -233,7 +261,18 @@ function inputOf(delivery: Delivery): MessageInput {
   }
 }
 
-/** When a pending message is tried again, in milliseconds since the epoch. */
+/**
+ * When a pending message is tried again, in milliseconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * import { createMessage, nextDelivery, stepMessage } from "@seneschal/core/keys";
+ * const people = { sender_org_id: "acme", sender_id: "ada", recipient_org_id: "globex", recipient_id: "bob" };
+ * const facts = { id: "m1", conversation_id: null, subject: "hello", body: "AAAA", expires_at: "1970-02-01T00:00:00.000Z", ...people };
+ * const missed = stepMessage(createMessage(facts, 0), { kind: "miss", detail: "no connection" }, 1000);
+ * console.log(nextDelivery(missed)); // 6000
+ * ```
+ */
 export function nextDelivery(message: Message): number {
   checkArgument("message", message, "object");
   if (message.attempts === 0) return Date.parse(message.created_at);

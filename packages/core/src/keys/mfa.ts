@@ -21,6 +21,13 @@ export const freshMfa: Mfa = { verified: false, last_step: -1, failures: 0, lock
 /**
  * Judges a code. `matchedStep` is the TOTP time step (RFC 6238) that the code fits, if any. A replayed step counts as a
  * failure; five failures lock for a while.
+ *
+ * @example
+ * ```ts
+ * import { freshMfa, verifyMfa } from "@seneschal/core/keys";
+ * const { mfa, accepted } = verifyMfa(freshMfa, 1000, 30_000_000);
+ * console.log(accepted, verifyMfa(mfa, 1000, 30_000_000).accepted); // true false
+ * ```
  */
 export function verifyMfa(
   mfa: Mfa,
@@ -58,6 +65,14 @@ export interface Factor extends Mfa {
 /**
  * Judges a code of either kind: `hash` is that of the code as a recovery code, `step` the time step that it fits. A recovery code is good once, for a factor
  * that is on, and does not move the steps; `turnedOn`: this is the first code, so that the factor gets its recovery codes now. Throws as {@link verifyMfa}.
+ *
+ * @example
+ * ```ts
+ * import { freshMfa, judgeFactor } from "@seneschal/core/keys";
+ * const factor = { ...freshMfa, recovery_hashes: ["ab"] };
+ * const judged = judgeFactor(factor, { hash: "00", step: 1000 }, 30_000_000);
+ * console.log(judged.accepted, judged.turnedOn); // true true
+ * ```
  */
 export function judgeFactor<F extends Factor>(
   factor: F,

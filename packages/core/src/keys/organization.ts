@@ -14,7 +14,15 @@ export interface Organization {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const printable = /^[^\u0000-\u001f\u007f-\u009f/\ud800-\udfff]{1,128}$/u;
 
-/** True for an id that an organisation may have. */
+/**
+ * True for an id that an organisation may have.
+ *
+ * @example
+ * ```ts
+ * import { isOrganizationId } from "@seneschal/core/keys";
+ * console.log(isOrganizationId("acme"), isOrganizationId("../acme")); // true false
+ * ```
+ */
 export function isOrganizationId(text: string): boolean {
   return printable.test(text);
 }

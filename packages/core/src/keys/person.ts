@@ -17,14 +17,32 @@ function shareAddress(a: Person, b: Person): boolean {
   return b.emails.some((email) => known.has(fold(email)));
 }
 
-/** Whether two callers are known to be one person: the same account, or the same address. Nobody decides on what is their own. */
+/**
+ * Whether two callers are known to be one person: the same account, or the same address. Nobody decides on what is their own.
+ *
+ * @example
+ * ```ts
+ * import { isSamePerson } from "@seneschal/core/keys";
+ * const bob = { id: "bob", emails: ["bob@acme.example"], accounts: "people" };
+ * console.log(isSamePerson(bob, { ...bob, id: "serial 01" }), isSamePerson(bob, { ...bob, id: "eve", emails: ["eve@acme.example"] })); // true false
+ * ```
+ */
 export function isSamePerson(a: Person, b: Person): boolean {
   checkArgument("a", a, "object");
   checkArgument("b", b, "object");
   return a.id === b.id || shareAddress(a, b);
 }
 
-/** The first of these who is known to be the same person as one before, by place; in one pass over however many there are. */
+/**
+ * The first of these who is known to be the same person as one before, by place; in one pass over however many there are.
+ *
+ * @example
+ * ```ts
+ * import { findSamePerson } from "@seneschal/core/keys";
+ * const person = (id: string, email: string) => ({ id, emails: [email], accounts: "people" });
+ * console.log(findSamePerson([person("bob", "bob@acme.example"), person("serial 01", "bob@acme.example")])); // 1
+ * ```
+ */
 export function findSamePerson(persons: readonly Person[]): number | undefined {
   checkArgument("persons", persons, "array");
   const seen = new Set<string>();

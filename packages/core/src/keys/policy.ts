@@ -17,7 +17,15 @@ export interface Policy {
   readonly updated_at: Timestamp;
 }
 
-/** The first version of a policy. */
+/**
+ * The first version of a policy.
+ *
+ * @example
+ * ```ts
+ * import { createPolicy } from "@seneschal/core/keys";
+ * console.log(createPolicy({ id: "p1", org_id: "acme", workspace_id: null, name: "hours", rego: "package p", created_by: "ada" }, 0).version); // 1
+ * ```
+ */
 export function createPolicy(
   given: Pick<Policy, "id" | "org_id" | "workspace_id" | "name" | "rego" | "created_by">,
   now: number,
@@ -29,7 +37,16 @@ export function createPolicy(
   return { id, org_id, workspace_id, name, rego, version: 1, created_by, created_at: at, updated_at: at };
 }
 
-/** Another text under the next number: a number stands for one text. */
+/**
+ * Another text under the next number: a number stands for one text.
+ *
+ * @example
+ * ```ts
+ * import { createPolicy, revisePolicy } from "@seneschal/core/keys";
+ * const policy = createPolicy({ id: "p1", org_id: "acme", workspace_id: null, name: "hours", rego: "package p", created_by: "ada" }, 0);
+ * console.log(revisePolicy(policy, "package q", 1).version); // 2
+ * ```
+ */
 export function revisePolicy(policy: Policy, rego: string, now: number): Policy {
   checkArgument("policy", policy, "object");
   checkArgument("rego", rego, "string");
@@ -40,6 +57,17 @@ export function revisePolicy(policy: Policy, rego: string, now: number): Policy 
 /**
  * Throws `CONFLICT` when a workspace would have more policies, or more text in them, than travels to its participants' instances. `bytes`: of each
  * text as JSON.
+ *
+ * @example
+ * ```ts
+ * import { requirePolicyRoom } from "@seneschal/core/keys";
+ * requirePolicyRoom([1000, 2000]);
+ * try {
+ *   requirePolicyRoom([1e9]);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // CONFLICT
+ * }
+ * ```
  */
 export function requirePolicyRoom(bytes: readonly number[]): void {
   checkArgument("bytes", bytes, "array");
@@ -109,7 +137,16 @@ export function policyVerdict(policy: string, answer: PolicyAnswer): PolicyVerdi
   return allowed ? { policy, allowed: true, reason: "" } : denied(spoken ?? `denied by policy ${policy}`);
 }
 
-/** What policies say together to somebody who tries them: all must allow, and without any nothing says yes. A denial always carries a reason. */
+/**
+ * What policies say together to somebody who tries them: all must allow, and without any nothing says yes. A denial always carries a reason.
+ *
+ * @example
+ * ```ts
+ * import { combineVerdicts } from "@seneschal/core/keys";
+ * const denied = { policy: "hours", allowed: false, reason: "outside of office hours" };
+ * console.log(combineVerdicts([{ policy: "eu", allowed: true, reason: "" }, denied])); // { allowed: false, deny_reason: 'outside of office hours' }
+ * ```
+ */
 export function combineVerdicts(verdicts: readonly PolicyVerdict[]): { readonly allowed: boolean; readonly deny_reason: string } {
   checkArgument("verdicts", verdicts, "array");
   if (verdicts.length === 0) return { allowed: false, deny_reason: "no policy applies" };
@@ -117,14 +154,31 @@ export function combineVerdicts(verdicts: readonly PolicyVerdict[]): { readonly 
   return { allowed: denials.length === 0, deny_reason: denials.map(({ reason }) => reason).join("; ") };
 }
 
-/** The refusal of the first policy that denies; `undefined` when none does. Policies can only restrict: without any there is no refusal. */
+/**
+ * The refusal of the first policy that denies; `undefined` when none does. Policies can only restrict: without any there is no refusal.
+ *
+ * @example
+ * ```ts
+ * import { policyRefusal } from "@seneschal/core/keys";
+ * const denied = { policy: "hours", allowed: false, reason: "outside of office hours" };
+ * console.log(policyRefusal([denied])?.code, policyRefusal([])); // POLICY_VIOLATION undefined
+ * ```
+ */
 export function policyRefusal(verdicts: readonly PolicyVerdict[]): KeysError | undefined {
   checkArgument("verdicts", verdicts, "array");
   const denial = verdicts.find(({ allowed }) => !allowed);
   return denial && deniedByPolicy(denial.reason);
 }
 
-/** What a caller is told of a denial. */
+/**
+ * What a caller is told of a denial.
+ *
+ * @example
+ * ```ts
+ * import { deniedByPolicy } from "@seneschal/core/keys";
+ * console.log(deniedByPolicy("outside of office hours").code); // POLICY_VIOLATION
+ * ```
+ */
 export function deniedByPolicy(reason: string): KeysError {
   checkArgument("reason", reason, "string");
   return refusal("POLICY_VIOLATION", `denied by policy: ${reason}`, { deny_reason: reason });

@@ -77,7 +77,16 @@ export interface RecoveryNew {
   readonly holders: readonly Custodian[];
 }
 
-/** A pending recovery; nobody opens their own (`FORBIDDEN`). */
+/**
+ * A pending recovery; nobody opens their own (`FORBIDDEN`).
+ *
+ * @example
+ * ```ts
+ * import { initiateRecovery } from "@seneschal/core/keys";
+ * const input = { id: "r1", org: "acme", admin_id: "bob", recovery_type: "locked_account", reason: "", by: "ada", holders: [] } as const;
+ * console.log(initiateRecovery({ ...input, crk_id: "k1", crk_epoch: 1, shares_needed: 2 }, 0).status); // pending
+ * ```
+ */
 export function initiateRecovery(input: RecoveryNew, now: number, lifetime: number = lifetimes.recovery): Recovery {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -104,7 +113,17 @@ export function initiateRecovery(input: RecoveryNew, now: number, lifetime: numb
   };
 }
 
-/** The status at a moment. */
+/**
+ * The status at a moment.
+ *
+ * @example
+ * ```ts
+ * import { initiateRecovery, recoveryStatus } from "@seneschal/core/keys";
+ * const input = { id: "r1", org: "acme", admin_id: "bob", recovery_type: "locked_account", reason: "", by: "ada", holders: [] } as const;
+ * const recovery = initiateRecovery({ ...input, crk_id: "k1", crk_epoch: 1, shares_needed: 2 }, 0, 1000);
+ * console.log(recoveryStatus(recovery, 999), recoveryStatus(recovery, 1000)); // pending expired
+ * ```
+ */
 export function recoveryStatus(recovery: Recovery, now: number): RecoveryStatus {
   checkArgument("recovery", recovery, "object");
   checkArgument("now", now, "number");
@@ -115,6 +134,16 @@ export function recoveryStatus(recovery: Recovery, now: number): RecoveryStatus 
 /**
  * One step; an index and a person count once (`CONFLICT`), a seat is its custodian's (`FORBIDDEN`), completing below the threshold is
  * `CRK_THRESHOLD_NOT_MET`, and without one of those who brought a share `STATE_CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { initiateRecovery, stepRecovery } from "@seneschal/core/keys";
+ * const input = { id: "r1", org: "acme", admin_id: "bob", recovery_type: "locked_account", reason: "", by: "ada", holders: [] } as const;
+ * const recovery = initiateRecovery({ ...input, crk_id: "k1", crk_epoch: 1, shares_needed: 1 }, 0);
+ * const eve = { identity_id: "eve", identity_type: "user", name: "Eve", emails: ["eve@acme.example"] } as const;
+ * const { state } = stepRecovery(recovery, { kind: "share", index: 1, holder: eve }, 1);
+ * console.log(state.status, stepRecovery(state, { kind: "complete", active: ["eve"] }, 2).effects); // shares_collected [ { kind: 'erase_shares' }, { kind: 'clear_lock', admin_id: 'bob' } ]
+ * ```
  */
 export function stepRecovery(recovery: Recovery, input: RecoveryInput, now: number): Step<Recovery, RecoveryEffect> {
   checkArgument("recovery", recovery, "object");

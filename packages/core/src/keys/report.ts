@@ -28,7 +28,15 @@ export interface ReportFacts {
 
 const PERIOD = 30 * 86_400_000;
 
-/** What a report is about: by default the last 30 days, about a person everything there is. Throws `VALIDATION_ERROR` for what ends before it begins. */
+/**
+ * What a report is about: by default the last 30 days, about a person everything there is. Throws `VALIDATION_ERROR` for what ends before it begins.
+ *
+ * @example
+ * ```ts
+ * import { reportPeriod } from "@seneschal/core/keys";
+ * console.log(reportPeriod({ type: "gdpr-dsar" }, Date.UTC(2026, 0, 1)).since); // 1970-01-01T00:00:00.000Z
+ * ```
+ */
 export function reportPeriod(
   asked: { readonly type: ReportType; readonly since?: Timestamp | undefined; readonly until?: Timestamp | undefined },
   now: number,
@@ -70,7 +78,15 @@ export function reportFacts(made: Omit<ReportFacts, "generated_at">, now: number
   };
 }
 
-/** Whether an event of the log is about a person who is known by `ids`: they did it, or it names them wherever. */
+/**
+ * Whether an event of the log is about a person who is known by `ids`: they did it, or it names them wherever.
+ *
+ * @example
+ * ```ts
+ * import { isAboutPerson } from "@seneschal/core/keys";
+ * console.log(isAboutPerson({ actor: "bob", metadata: { members: ["ada"] } }, new Set(["ada"]))); // true
+ * ```
+ */
 export function isAboutPerson(event: { readonly actor: string; readonly metadata: Json }, ids: ReadonlySet<string>): boolean {
   checkArgument("event", event, "object");
   checkArgument("ids", ids, "object");
@@ -83,7 +99,15 @@ function mentions(value: Json, ids: ReadonlySet<string>): boolean {
   return Object.values(value).some((item) => mentions(item as Json, ids));
 }
 
-/** Whether an event of the log is a use of a workspace's key, which is what an access review asks for. */
+/**
+ * Whether an event of the log is a use of a workspace's key, which is what an access review asks for.
+ *
+ * @example
+ * ```ts
+ * import { isKeyUse } from "@seneschal/core/keys";
+ * console.log(isKeyUse({ event_type: "decrypt", result: "success" }), isKeyUse({ event_type: "decrypt", result: "denied" })); // true false
+ * ```
+ */
 export function isKeyUse(event: { readonly event_type: string; readonly result: string }): boolean {
   checkArgument("event", event, "object");
   return event.result === "success" && (event.event_type === "encrypt" || event.event_type === "decrypt");

@@ -38,7 +38,16 @@ export type ShareGiven =
 /** How long shares are kept for the others to come. */
 export const UNSEAL_ATTEMPT_MS = 3_600_000;
 
-/** The attempt that is still under way. */
+/**
+ * The attempt that is still under way.
+ *
+ * @example
+ * ```ts
+ * import { attemptAt } from "@seneschal/core/keys";
+ * const attempt = { nonce: "n", startedAt: 0, indexes: [1] };
+ * console.log(attemptAt(attempt, 1)?.indexes, attemptAt(attempt, 86_400_000)); // [ 1 ] undefined
+ * ```
+ */
 export function attemptAt(attempt: UnsealAttempt | undefined, now: number): UnsealAttempt | undefined {
   checkArgument("now", now, "number");
   return attempt !== undefined && now - attempt.startedAt < UNSEAL_ATTEMPT_MS ? attempt : undefined;

@@ -26,7 +26,18 @@ export interface ServiceIdentity {
   readonly updated_at: Timestamp;
 }
 
-/** A service without the credentials that are over by now, and the serials of their certificates, which are revoked. */
+/**
+ * A service without the credentials that are over by now, and the serials of their certificates, which are revoked.
+ *
+ * @example
+ * ```ts
+ * import { retireCredentials } from "@seneschal/core/keys";
+ * const at = "2026-01-01T00:00:00.000Z";
+ * const credentials = [{ kind: "certificate", serial_number: "01", valid_until: at }] as const;
+ * const service = { id: "s1", org_id: "acme", name: "etl", description: "", auth_method: "cert", active: true, last_auth_at: null } as const;
+ * console.log(retireCredentials({ ...service, credentials, created_at: at, updated_at: at }, Date.UTC(2026, 0, 2)).revoked); // [ '01' ]
+ * ```
+ */
 export function retireCredentials(
   service: ServiceIdentity,
   now: number,
@@ -41,6 +52,18 @@ export function retireCredentials(
 
 /**
  * Puts a new credential in force. Those before it stay good beside it for `overlap` milliseconds, and no longer than they were; what is over is retired.
+ *
+ * @example
+ * ```ts
+ * import { rotateCredentials } from "@seneschal/core/keys";
+ * const at = "2026-01-01T00:00:00.000Z";
+ * const [old, fresh] = ["01", "02"].map((serial_number) => ({ kind: "certificate", serial_number, valid_until: null }) as const);
+ * const service = { id: "s1", org_id: "acme", name: "etl", description: "", auth_method: "cert", active: true, last_auth_at: null } as const;
+ * if (old && fresh) {
+ *   const rotated = rotateCredentials({ ...service, credentials: [old], created_at: at, updated_at: at }, fresh, 3_600_000, Date.UTC(2026, 0, 2));
+ *   console.log(rotated.previous_valid_until, rotated.service.credentials.length); // 2026-01-02T01:00:00.000Z 2
+ * }
+ * ```
  */
 export function rotateCredentials(
   service: ServiceIdentity,
@@ -58,7 +81,19 @@ export function rotateCredentials(
   return { ...retireCredentials(rotated, now), previous_valid_until: until };
 }
 
-/** Whether a service may be known by a token of the orchestrator that was issued at `issuedAt`: not by one from before a rotation. Issue times are whole seconds. */
+/**
+ * Whether a service may be known by a token of the orchestrator that was issued at `issuedAt`: not by one from before a rotation. Issue times are whole seconds.
+ *
+ * @example
+ * ```ts
+ * import { acceptsServiceAccount } from "@seneschal/core/keys";
+ * const at = "2026-01-01T00:00:00.000Z";
+ * const credentials = [{ kind: "service_account", issued_from: at, valid_until: null }] as const;
+ * const service = { id: "s1", org_id: "acme", name: "etl", description: "", auth_method: "orchestrator", active: true, last_auth_at: null } as const;
+ * const known = { ...service, credentials, created_at: at, updated_at: at };
+ * console.log([Date.UTC(2025, 0, 1), Date.UTC(2026, 1, 1)].map((issued) => acceptsServiceAccount(known, issued, Date.UTC(2026, 1, 2)))); // [ false, true ]
+ * ```
+ */
 export function acceptsServiceAccount(service: ServiceIdentity, issuedAt: number, now: number): boolean {
   checkArgument("service", service, "object");
   checkArgument("issuedAt", issuedAt, "number");

@@ -52,7 +52,16 @@ export const shareTable: TransitionTable<ShareStage, ShareInput["kind"]> = {
   ended: { offer: to("offered"), join: wrongState, change: to("ended"), end: to("ended") },
 };
 
-/** A share that begins with an invitation. */
+/**
+ * A share that begins with an invitation.
+ *
+ * @example
+ * ```ts
+ * import { offerShare } from "@seneschal/core/keys";
+ * const share = offerShare({ workspace_id: "w1", org_id: "acme", partner_org_id: "globex", federation_id: "f1", invitation_id: "i1" }, 0);
+ * console.log(share.stage, share.sequence); // offered 1
+ * ```
+ */
 export function offerShare(
   input: Pick<Share, "workspace_id" | "org_id" | "partner_org_id" | "federation_id" | "invitation_id">,
   now: number,
@@ -63,7 +72,17 @@ export function offerShare(
   return { ...input, stage: "offered", sequence: 1, confirmed: 0, created_at: at, updated_at: at };
 }
 
-/** One step; what has ended changes no more. Throws `STATE_CONFLICT`. */
+/**
+ * One step; what has ended changes no more. Throws `STATE_CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { offerShare, stepShare } from "@seneschal/core/keys";
+ * const share = offerShare({ workspace_id: "w1", org_id: "acme", partner_org_id: "globex", federation_id: "f1", invitation_id: "i1" }, 0);
+ * const joined = stepShare(share, { kind: "join" }, 1);
+ * console.log(joined.stage, stepShare(joined, { kind: "end" }, 2).stage); // shared ended
+ * ```
+ */
 export function stepShare(share: Share, input: ShareInput, now: number): Share {
   checkArgument("share", share, "object");
   checkArgument("input", input, "object");
@@ -85,6 +104,13 @@ export type Confirmation = { readonly kind: "confirmed" | "ahead"; readonly shar
 /**
  * The partner says up to where it knows. One that knows a little more than was ever said (`ahead`) remembers an owner before a restore:
  * the numbers go on behind its own. A leap is refused: it would use up the numbers. `told` is what was said under `sent`.
+ *
+ * @example
+ * ```ts
+ * import { confirmShare, offerShare } from "@seneschal/core/keys";
+ * const share = offerShare({ workspace_id: "w1", org_id: "acme", partner_org_id: "globex", federation_id: "f1", invitation_id: "i1" }, 0);
+ * console.log(confirmShare(share, share.sequence, { sent: share.sequence, told: undefined }, 1).kind); // confirmed
+ * ```
  */
 export function confirmShare(
   share: Share,
@@ -104,14 +130,33 @@ export function confirmShare(
   return { kind: "confirmed", share: { ...confirmed, follower: { ...told, confirmed_at: timestamp(now) } } };
 }
 
-/** The share of a partner that does not know what it confirmed, such as one that was restored: it is told all again. */
+/**
+ * The share of a partner that does not know what it confirmed, such as one that was restored: it is told all again.
+ *
+ * @example
+ * ```ts
+ * import { forgetFollower, offerShare } from "@seneschal/core/keys";
+ * const share = offerShare({ workspace_id: "w1", org_id: "acme", partner_org_id: "globex", federation_id: "f1", invitation_id: "i1" }, 0);
+ * const follower = { revision: 1, state_sha256: "00", dek_version: 1, confirmed_at: "1970-01-01T00:00:00.000Z" };
+ * console.log("follower" in forgetFollower({ ...share, follower })); // false
+ * ```
+ */
 export function forgetFollower(given: Share): Share {
   checkArgument("given", given, "object");
   const { follower: _, ...share } = given;
   return share;
 }
 
-/** True when the partner knows all that there is. */
+/**
+ * True when the partner knows all that there is.
+ *
+ * @example
+ * ```ts
+ * import { isSettled, offerShare } from "@seneschal/core/keys";
+ * const share = offerShare({ workspace_id: "w1", org_id: "acme", partner_org_id: "globex", federation_id: "f1", invitation_id: "i1" }, 0);
+ * console.log(isSettled(share), isSettled({ ...share, confirmed: share.sequence })); // false true
+ * ```
+ */
 export function isSettled(share: Share): boolean {
   checkArgument("share", share, "object");
   return share.confirmed >= share.sequence;
@@ -127,6 +172,16 @@ export type ShareAnswer =
 /**
  * The owner's side of an answer to its invitation, which may come twice. `invitation` is the one that the partner names. Throws the refusals of
  * {@link joinByInvitation}.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, invite, offerShare, takeAnswer } from "@seneschal/core/keys";
+ * const input = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state: workspace } = createWorkspace({ id: "w1", org: "acme", by: "ada", ...input }, 0);
+ * const invitation = invite({ id: "i1", workspace_id: "w1", org: "globex", by: "ada" }, 0);
+ * const share = offerShare({ workspace_id: "w1", org_id: "acme", partner_org_id: "globex", federation_id: "f1", invitation_id: "i1" }, 0);
+ * console.log(takeAnswer({ share, workspace, invitation }, { accept: true, group_id: null }, 1).kind); // joined
+ * ```
  */
 export function takeAnswer(
   facts: { readonly share: Share; readonly workspace: Workspace; readonly invitation: Invitation },
@@ -163,7 +218,18 @@ export interface PartnerGone {
   readonly events: readonly ReplicaEvent[];
 }
 
-/** A partner with which the federation ends leaves a workspace: it answers no invitation any more, and what it knows of the keys ends. */
+/**
+ * A partner with which the federation ends leaves a workspace: it answers no invitation any more, and what it knows of the keys ends.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, invite, partnerGone } from "@seneschal/core/keys";
+ * const input = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state: workspace } = createWorkspace({ id: "w1", org: "acme", by: "ada", ...input }, 0);
+ * const invitation = invite({ id: "i1", workspace_id: "w1", org: "globex", by: "ada" }, 0);
+ * console.log(partnerGone(workspace, invitation, "globex", 1).invitation?.status); // revoked
+ * ```
+ */
 export function partnerGone(workspace: Workspace, invitation: Invitation | undefined, partner: string, now: number): PartnerGone {
   checkArgument("workspace", workspace, "object");
   checkArgument("partner", partner, "string");

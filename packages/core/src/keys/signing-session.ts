@@ -42,7 +42,16 @@ export interface SigningKey {
   readonly custodians?: readonly Custodian[];
 }
 
-/** A session that waits for commitments, for so many milliseconds. */
+/**
+ * A session that waits for commitments, for so many milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { createSigningSession } from "@seneschal/core/keys";
+ * const key = { id: "k1", version: 1, status: "active", threshold: 2, total_shares: 3 };
+ * console.log(createSigningSession({ id: "s1", org: "acme", by: "ada", key }, 0, 1000).status); // committing
+ * ```
+ */
 export function createSigningSession(
   facts: { readonly id: string; readonly org: string; readonly by: string; readonly key: SigningKey },
   now: number,
@@ -74,7 +83,17 @@ export function createSigningSession(
 
 const isOpen = ({ status }: Pick<SigningSession, "status">): boolean => status === "committing" || status === "signing";
 
-/** The status as it is now: an open session ends with its time. */
+/**
+ * The status as it is now: an open session ends with its time.
+ *
+ * @example
+ * ```ts
+ * import { createSigningSession, signingSessionStatus } from "@seneschal/core/keys";
+ * const key = { id: "k1", version: 1, status: "active", threshold: 2, total_shares: 3 };
+ * const session = createSigningSession({ id: "s1", org: "acme", by: "ada", key }, 0, 1000);
+ * console.log(signingSessionStatus(session, 999), signingSessionStatus(session, 1000)); // committing expired
+ * ```
+ */
 export function signingSessionStatus(
   session: Pick<SigningSession, "status" | "expires_at">,
   now: number,
@@ -101,6 +120,16 @@ export type SigningSessionInput<Commitment extends Indexed, Part extends Indexed
  * threshold have committed nobody else does, and what they signed completes it (RFC 9591 section 5). Throws `STATE_CONFLICT` out of turn or time, or
  * when the key has other shares by now; `FORBIDDEN` for another's index; `CONFLICT` for what is done already; `CRK_THRESHOLD_NOT_MET` with
  * the indexes that have not signed. The state is to be kept once the piece is verified; what completes it has no signature until it is given one.
+ *
+ * @example
+ * ```ts
+ * import { createSigningSession, type SigningSession, stepSigningSession } from "@seneschal/core/keys";
+ * const key = { id: "k1", version: 1, status: "active", threshold: 2, total_shares: 3 };
+ * const session: SigningSession = createSigningSession({ id: "s1", org: "acme", by: "ada", key }, 0, 1000);
+ * const bob = { identity_id: "bob", identity_type: "user", name: "Bob", emails: ["bob@acme.example"] } as const;
+ * const next = stepSigningSession(session, { kind: "commit", commitment: { index: 1 }, holder: bob, seats: [{ ...bob, index: 1, taken_at: null }] }, key, 1);
+ * console.log(next.status, next.commitments); // committing [ { index: 1 } ]
+ * ```
  */
 export function stepSigningSession<
   Commitment extends Indexed,

@@ -21,7 +21,16 @@ export const to = <Status extends string>(status: Status): Cell<Status> => ({ to
 /** The cell for "not in this status". */
 export const wrongState = { refuse: "STATE_CONFLICT" } as const satisfies Cell<never>;
 
-/** The status behind an input; throws the cell's refusal. */
+/**
+ * The status behind an input; throws the cell's refusal.
+ *
+ * @example
+ * ```ts
+ * import { nextStatus } from "@seneschal/core/keys";
+ * const table = { open: { close: { to: "closed" } }, closed: { close: { refuse: "STATE_CONFLICT" } } } as const;
+ * console.log(nextStatus("door", table, "open", "close")); // closed
+ * ```
+ */
 export function nextStatus<Status extends string, Input extends string>(
   noun: string,
   table: TransitionTable<Status, Input>,

@@ -66,6 +66,14 @@ const TELL_MS = 60_000;
 /**
  * What a witness makes of an offered checkpoint, by what it cosigned before: it signs only a log that is seen first, is the same or has grown,
  * and keeps the evidence of one that does not go on. Each look is no event: that a log is followed, does not go on, or goes on again, is one.
+ *
+ * @example
+ * ```ts
+ * import { stepWitnessedLog } from "@seneschal/core/keys";
+ * const parties = { federation_id: "f1", org_id: "acme", partner_org_id: "globex" };
+ * const step = stepWitnessedLog(undefined, { growth: "grown", size: 3, note: "note", log_key: "key" }, parties, 0);
+ * console.log(step.kind); // cosigned
+ * ```
  */
 export function stepWitnessedLog(
   kept: WitnessedLog | undefined,
@@ -105,7 +113,17 @@ export type WitnessFound =
   | Pick<LogWitness, "size" | "note" | "cosigned_at">
   | { readonly growth: WitnessTrouble; readonly before: string; readonly note: string };
 
-/** Our log as a partner has witnessed it, after what was found; `undefined`: nothing new. `tell`: what our log hears of it. */
+/**
+ * Our log as a partner has witnessed it, after what was found; `undefined`: nothing new. `tell`: what our log hears of it.
+ *
+ * @example
+ * ```ts
+ * import { stepLogWitness } from "@seneschal/core/keys";
+ * const parties = { federation_id: "f1", org_id: "acme", partner_org_id: "globex" };
+ * const found = { size: 3, note: "note", cosigned_at: "1970-01-01T00:00:00.000Z" };
+ * console.log(stepLogWitness(undefined, found, parties, 0)?.log.size); // 3
+ * ```
+ */
 export function stepLogWitness(
   known: LogWitness | undefined,
   found: WitnessFound,
@@ -136,6 +154,12 @@ interface SignedLog {
  * What a witness's refusal comes to, by what our own key has signed: what it says is believed so far and no further. `shown`: the checkpoint of
  * our key that it shows; `own`: the one that we can prove up to the shown size; `sameRoot`: both are of one log at that size. Without a word of
  * ours there is nothing to hold against it but that another key or instance has signed before.
+ *
+ * @example
+ * ```ts
+ * import { foundationOf } from "@seneschal/core/keys";
+ * console.log(foundationOf("forked", { sameRoot: false })); // unfounded
+ * ```
  */
 export function foundationOf(
   said: Exclude<WitnessTrouble, "unfounded">,

@@ -41,7 +41,18 @@ export interface Workspace {
   readonly replica?: true;
 }
 
-/** The status at a moment: an archived workspace stays archived, an active one expires. */
+/**
+ * The status at a moment: an archived workspace stays archived, an active one expires.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, workspaceStatus } from "@seneschal/core/keys";
+ * const input = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state: workspace } = createWorkspace({ id: "w1", org: "acme", by: "ada", ...input }, 0);
+ * const ending = { ...workspace, expires_at: "1970-01-01T00:00:01.000Z" };
+ * console.log(workspaceStatus(ending, 999), workspaceStatus(ending, 1000)); // active expired
+ * ```
+ */
 export function workspaceStatus(workspace: Workspace, now: number): WorkspaceStatus {
   checkArgument("workspace", workspace, "object");
   checkArgument("now", now, "number");
@@ -49,7 +60,17 @@ export function workspaceStatus(workspace: Workspace, now: number): WorkspaceSta
   return isPast(workspace.expires_at, now) ? "expired" : "active";
 }
 
-/** True when the organisation owns the workspace or takes part in it. */
+/**
+ * True when the organisation owns the workspace or takes part in it.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, participates } from "@seneschal/core/keys";
+ * const input = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state: workspace } = createWorkspace({ id: "w1", org: "acme", by: "ada", ...input }, 0);
+ * console.log(participates(workspace, "acme"), participates(workspace, "globex")); // true false
+ * ```
+ */
 export function participates(workspace: Workspace, org: string): boolean {
   checkArgument("workspace", workspace, "object");
   checkArgument("org", org, "string");
@@ -94,14 +115,37 @@ const forbidden: Readonly<Record<WorkspaceStatus, Partial<Record<WorkspaceOperat
   expired: { encrypt: expired, decrypt: expired, update: expired, rotate: expired, invite: expired },
 };
 
-/** The code with which a status refuses an operation, or `undefined` when it allows it. */
+/**
+ * The code with which a status refuses an operation, or `undefined` when it allows it.
+ *
+ * @example
+ * ```ts
+ * import { workspaceRefusal } from "@seneschal/core/keys";
+ * console.log(workspaceRefusal("archived", "encrypt"), workspaceRefusal("active", "encrypt")); // WORKSPACE_ARCHIVED undefined
+ * ```
+ */
 export function workspaceRefusal(status: WorkspaceStatus, operation: WorkspaceOperation): KeysCode | undefined {
   checkArgument("status", status, "string");
   checkArgument("operation", operation, "string");
   return forbidden[status][operation];
 }
 
-/** Throws `WORKSPACE_ARCHIVED` or `WORKSPACE_EXPIRED` when the status at `now` refuses the operation. */
+/**
+ * Throws `WORKSPACE_ARCHIVED` or `WORKSPACE_EXPIRED` when the status at `now` refuses the operation.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, requireWorkspace } from "@seneschal/core/keys";
+ * const input = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state: workspace } = createWorkspace({ id: "w1", org: "acme", by: "ada", ...input }, 0);
+ * requireWorkspace(workspace, "encrypt", 1);
+ * try {
+ *   requireWorkspace({ ...workspace, status: "archived" }, "encrypt", 1);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // WORKSPACE_ARCHIVED
+ * }
+ * ```
+ */
 export function requireWorkspace(workspace: Workspace, operation: WorkspaceOperation, now: number): void {
   checkArgument("workspace", workspace, "object");
   checkArgument("operation", operation, "string");
@@ -150,7 +194,17 @@ export interface WorkspaceCreate {
   readonly crk_protected: boolean;
 }
 
-/** A new workspace: active, owned by the caller's organisation, DEK version 1. */
+/**
+ * A new workspace: active, owned by the caller's organisation, DEK version 1.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace } from "@seneschal/core/keys";
+ * const input = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state: workspace } = createWorkspace({ id: "w1", org: "acme", by: "ada", ...input }, 0);
+ * console.log(workspace.status, workspace.dek_version); // active 1
+ * ```
+ */
 export function createWorkspace(input: WorkspaceCreate, now: number): Step<Workspace, WorkspaceEffect> {
   checkArgument("input", input, "object");
   checkArgument("now", now, "number");
@@ -180,6 +234,15 @@ export function createWorkspace(input: WorkspaceCreate, now: number): Step<Works
 /**
  * One step of a workspace. Throws `WORKSPACE_ARCHIVED`, `WORKSPACE_EXPIRED`, `SIGNATURE_REQUIRED`, `CONFLICT` or
  * `VALIDATION_ERROR`; archiving twice is no change.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, stepWorkspace } from "@seneschal/core/keys";
+ * const input = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state: workspace } = createWorkspace({ id: "w1", org: "acme", by: "ada", ...input }, 0);
+ * const { state, effects } = stepWorkspace(workspace, { kind: "rotate" }, 1);
+ * console.log(state.dek_version, effects); // 2 [ { kind: 'mint_dek', version: 2, orgs: [ 'acme' ] } ]
+ * ```
  */
 export function stepWorkspace(workspace: Workspace, input: WorkspaceInput, now: number): Step<Workspace, WorkspaceEffect> {
   checkArgument("workspace", workspace, "object");
@@ -262,7 +325,17 @@ export function stepWorkspace(workspace: Workspace, input: WorkspaceInput, now: 
   }
 }
 
-/** SECRET to CONFIDENTIAL and airgap to standard are steps down. */
+/**
+ * SECRET to CONFIDENTIAL and airgap to standard are steps down.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, lowersProtection } from "@seneschal/core/keys";
+ * const input = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", group_id: null, crk_protected: false } as const;
+ * const { state: workspace } = createWorkspace({ id: "w1", org: "acme", by: "ada", ...input }, 0);
+ * console.log(lowersProtection(workspace, { classification: "SECRET" }), lowersProtection(workspace, { purpose: "new" })); // false false
+ * ```
+ */
 export function lowersProtection(workspace: Workspace, changes: WorkspaceChanges): boolean {
   checkArgument("workspace", workspace, "object");
   checkArgument("changes", changes, "object");

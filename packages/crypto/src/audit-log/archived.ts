@@ -28,7 +28,19 @@ export interface ArchivedLog extends LogTree {
   readonly until: string;
 }
 
-/** What is signed of a log as far as it is archived, and what is stored with the note. */
+/**
+ * What is signed of a log as far as it is archived, and what is stored with the note.
+ *
+ * @example
+ * ```ts
+ * import { archivedCheckpoint } from "@seneschal/crypto/audit-log";
+ * import { CompactRange } from "@seneschal/crypto/merkle";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const range = new CompactRange(0, [], testLogForm.sha256);
+ * const archived = { range, gaps: [], seq: 3, until: "2026-01-01T00:00:00.000Z" };
+ * console.log(archivedCheckpoint({ form: testLogForm, instance: "one" }, "acme", archived).kept); // { stream: 'acme', size: 0, peaks: [] }
+ * ```
+ */
 export function archivedCheckpoint(log: Omit<LogIdentity, "key">, stream: string, archived: ArchivedLog) {
   checkArgument("log", log, "object");
   checkArgument("archived", archived, "object");
@@ -48,7 +60,26 @@ export function readArchiveNote(note: string, stream: string, log: LogIdentity) 
   return { ...rest, ...saidOf(extensions) };
 }
 
-/** How far a log is archived; `damaged` when the key has not signed what is stored. */
+/**
+ * How far a log is archived; `damaged` when the key has not signed what is stored.
+ *
+ * @example
+ * ```ts
+ * import { archivedCheckpoint, openArchived } from "@seneschal/crypto/audit-log";
+ * import { CompactRange, signNote } from "@seneschal/crypto/merkle";
+ * import { nobleCrypto } from "@seneschal/crypto";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const seed = new Uint8Array(32).fill(9);
+ * const key = { name: "one", publicKey: nobleCrypto.ed25519PublicKey(seed) };
+ * const log = { form: testLogForm, instance: "one", key };
+ * const range = new CompactRange(0, [], testLogForm.sha256);
+ * range.append(Uint8Array.of(1));
+ * const { text, kept } = archivedCheckpoint(log, "acme", { range, gaps: [], seq: 1, until: "2026-01-01T00:00:00.000Z" });
+ * const note = await signNote(text, key, (message) => nobleCrypto.ed25519Sign(seed, message));
+ * const opened = openArchived({ ...kept, note }, "acme", log);
+ * console.log(opened !== "damaged" && opened.range.size, openArchived({ ...kept, note }, "globex", log)); // 1 damaged
+ * ```
+ */
 export function openArchived(stored: StoredArchive, stream: string, log: LogIdentity): ArchivedLog | "damaged" {
   checkArgument("stored", stored, "object");
   checkArgument("log", log, "object");

@@ -47,7 +47,16 @@ export function parseGapLine(line: string): SignedGap {
   return { first: Number(first), last: Number(last), ...(claimed === undefined ? {} : { claimed: Number(claimed) }) };
 }
 
-/** The Merkle leaf in the place of a record that is gone. No leaf of a record begins so: theirs are JSON objects. */
+/**
+ * The Merkle leaf in the place of a record that is gone. No leaf of a record begins so: theirs are JSON objects.
+ *
+ * @example
+ * ```ts
+ * import { gapLeaf } from "@seneschal/crypto/audit-log";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * console.log(gapLeaf("acme", 3, testLogForm.sha256).length); // 32
+ * ```
+ */
 export function gapLeaf(stream: string, number: number, sha256: Sha256): Uint8Array {
   checkArgument("stream", stream, "string");
   checkArgument("sha256", sha256, "function");

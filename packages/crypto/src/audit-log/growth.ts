@@ -11,7 +11,22 @@ export interface MissingFacts {
   readonly after: number | undefined;
 }
 
-/** A log that grows: records in the order of the whole are appended to the tree of it and of each of their streams, as the next checkpoints sign them. */
+/**
+ * A log that grows: records in the order of the whole are appended to the tree of it and of each of their streams, as the next checkpoints sign them.
+ *
+ * @example
+ * ```ts
+ * import { LogGrowth } from "@seneschal/crypto/audit-log";
+ * import { CompactRange } from "@seneschal/crypto/merkle";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const empty = () => ({ range: new CompactRange(0, [], testLogForm.sha256), gaps: [] });
+ * const growth = new LogGrowth(empty(), testLogForm);
+ * growth.open("acme", empty());
+ * const nothing = { accepted: [], after: undefined };
+ * console.log(growth.take({ seq: 1, stream: "acme", stream_seq: 1, event: {} }, nothing), growth.size); // undefined 1
+ * console.log(growth.take({ seq: 3, stream: "acme", stream_seq: 2, event: {} }, nothing)?.flaw); // event_missing
+ * ```
+ */
 export class LogGrowth {
   readonly #form: LogForm;
   readonly #whole: { readonly range: CompactRange; gaps: readonly SignedGap[] };

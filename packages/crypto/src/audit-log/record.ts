@@ -13,7 +13,16 @@ export interface LogRecord {
   readonly event: JsonObject;
 }
 
-/** The number of a record in its stream, or in the whole log. */
+/**
+ * The number of a record in its stream, or in the whole log.
+ *
+ * @example
+ * ```ts
+ * import { numberIn, wholeLog } from "@seneschal/crypto/audit-log";
+ * const record = { seq: 9, stream_seq: 4 };
+ * console.log(numberIn("acme", record), numberIn(wholeLog, record)); // 4 9
+ * ```
+ */
 export function numberIn(stream: string, record: Pick<LogRecord, "seq" | "stream_seq">): number {
   checkArgument("stream", stream, "string");
   checkArgument("record", record, "object");

@@ -24,27 +24,62 @@ export interface SegmentManifest {
   readonly public_key: string;
 }
 
-/** Segments sort by their events; two that begin alike and end otherwise are two. */
+/**
+ * Segments sort by their events; two that begin alike and end otherwise are two.
+ *
+ * @example
+ * ```ts
+ * import { segmentId } from "@seneschal/crypto/audit-log";
+ * console.log(segmentId(1, 8192)); // 0000000000000001-0000000000008192
+ * ```
+ */
 export function segmentId(first: number, last: number): string {
   checkArgument("first", first, "number");
   checkArgument("last", last, "number");
   return [first, last].map((number) => String(number).padStart(16, "0")).join("-");
 }
 
-/** What a segment may be called; whatever else lies beside them is passed over. */
+/**
+ * What a segment may be called; whatever else lies beside them is passed over.
+ *
+ * @example
+ * ```ts
+ * import { isSegmentId, segmentId } from "@seneschal/crypto/audit-log";
+ * console.log(isSegmentId(segmentId(1, 8192)), isSegmentId("probe")); // true false
+ * ```
+ */
 export function isSegmentId(id: string): boolean {
   checkArgument("id", id, "string");
   return /^\d{16}-\d{16}$/.test(id);
 }
 
-/** The manifest as it is written. */
+/**
+ * The manifest as it is written.
+ *
+ * @example
+ * ```ts
+ * import { manifestText } from "@seneschal/crypto/audit-log";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const public_key = "AAAA";
+ * const text = manifestText(testLogForm, { instance: "one", first: 1, last: 9, sha256: "00", previous: null, logs: [], public_key });
+ * console.log(JSON.parse(text).format); // test.segment/v1
+ * ```
+ */
 export function manifestText(form: LogForm, manifest: Omit<SegmentManifest, "format">): string {
   checkArgument("form", form, "object");
   checkArgument("manifest", manifest, "object");
   return `${JSON.stringify({ format: `${form.segments}/${VERSION}`, ...manifest }, null, 1)}\n`;
 }
 
-/** `audit_archive_damaged`: an archive is not what was written, or not of this log. */
+/**
+ * `audit_archive_damaged`: an archive is not what was written, or not of this log.
+ *
+ * @example
+ * ```ts
+ * import { archiveDamaged } from "@seneschal/crypto/audit-log";
+ * console.log(archiveDamaged("a line is gone").code); // audit_archive_damaged
+ * ```
+ */
 export function archiveDamaged(
   message: string,
   details: Readonly<Record<string, string | number>> = {},
@@ -53,7 +88,17 @@ export function archiveDamaged(
   return new CodedError("audit_archive_damaged", message, details, cause);
 }
 
-/** Reads a manifest of a log in one of these forms. Throws `audit_archive_damaged`; `unknown_version` for the format of a later release. */
+/**
+ * Reads a manifest of a log in one of these forms. Throws `audit_archive_damaged`; `unknown_version` for the format of a later release.
+ *
+ * @example
+ * ```ts
+ * import { manifestText, parseManifest, segmentId } from "@seneschal/crypto/audit-log";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const manifest = { instance: "one", first: 1, last: 9, sha256: "00", previous: null, logs: [], public_key: "AAAA" };
+ * console.log(parseManifest(manifestText(testLogForm, manifest), segmentId(1, 9), [testLogForm]).manifest.last); // 9
+ * ```
+ */
 export function parseManifest(
   text: string,
   id: string,
@@ -86,14 +131,30 @@ export function parseManifest(
   return { manifest: found, form };
 }
 
-/** An event as a segment holds it: one line of JSON. */
+/**
+ * An event as a segment holds it: one line of JSON.
+ *
+ * @example
+ * ```ts
+ * import { eventLine } from "@seneschal/crypto/audit-log";
+ * console.log(eventLine({ seq: 9, stream: "acme", stream_seq: 4, event: { type: "encrypt" } }).trim()); // {"seq":9,"stream":"acme","stream_seq":4,"event":{"type":"encrypt"}}
+ * ```
+ */
 export function eventLine(record: LogRecord): string {
   checkArgument("record", record, "object");
   const { seq, stream, stream_seq, event } = record;
   return `${JSON.stringify({ seq, stream, stream_seq, event })}\n`;
 }
 
-/** The event of such a line. Throws `audit_archive_damaged`. */
+/**
+ * The event of such a line. Throws `audit_archive_damaged`.
+ *
+ * @example
+ * ```ts
+ * import { parseEventLine } from "@seneschal/crypto/audit-log";
+ * console.log(parseEventLine('{"seq":9,"stream":"acme","stream_seq":4,"event":{}}').stream_seq); // 4
+ * ```
+ */
 export function parseEventLine(line: string): LogRecord {
   try {
     const found = JSON.parse(line) as LogRecord;
@@ -125,6 +186,13 @@ export interface SegmentDue {
  * What is due of a log whose events stay `olderThan` milliseconds at least and until everybody has heard them, who has up to these numbers.
  *
  * @param given.few whether few events wait a day for more
+ *
+ * @example
+ * ```ts
+ * import { segmentDue } from "@seneschal/crypto/audit-log";
+ * const due = segmentDue({ now: 86_400_000, olderThan: 3_600_000, few: false, heard: [7, 9] });
+ * console.log(due.before, due.upTo); // 1970-01-01T23:00:00.000Z 7
+ * ```
  */
 export function segmentDue(given: {
   readonly now: number;
@@ -141,7 +209,19 @@ export function segmentDue(given: {
   };
 }
 
-/** The records of the next segment, of those of the whole log in order; none: nothing is due. */
+/**
+ * The records of the next segment, of those of the whole log in order; none: nothing is due.
+ *
+ * @example
+ * ```ts
+ * import { nextSegment } from "@seneschal/crypto/audit-log";
+ * async function* pages() {
+ *   yield [1, 2].map((seq) => ({ seq, stream: "acme", stream_seq: seq, event: { timestamp: `2026-01-0${seq}T00:00:00.000Z` } }));
+ * }
+ * const before = "2026-01-02T00:00:00.000Z";
+ * console.log((await nextSegment(pages(), { before, alsoFew: before, upTo: 9 })).map(({ seq }) => seq)); // [ 1 ]
+ * ```
+ */
 export async function nextSegment(pages: AsyncIterable<readonly LogRecord[]>, due: SegmentDue): Promise<readonly LogRecord[]> {
   checkArgument("pages", pages, "object");
   checkArgument("due", due, "object");

@@ -21,7 +21,20 @@ export interface StreamCheckpoint extends KeptCheckpoint {
   readonly stream: string;
 }
 
-/** What is signed of a log, and what is kept with the note. */
+/**
+ * What is signed of a log, and what is kept with the note.
+ *
+ * @example
+ * ```ts
+ * import { logCheckpoint } from "@seneschal/crypto/audit-log";
+ * import { CompactRange } from "@seneschal/crypto/merkle";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const range = new CompactRange(0, [], testLogForm.sha256);
+ * range.append(Uint8Array.of(1));
+ * const { text } = logCheckpoint({ form: testLogForm, instance: "one" }, "acme", { range, gaps: [] });
+ * console.log(text.split("\n").slice(0, 2)); // [ 'test/one/acme', '1' ]
+ * ```
+ */
 export function logCheckpoint(log: Omit<LogIdentity, "key">, stream: string, tree: LogTree) {
   checkArgument("log", log, "object");
   checkArgument("tree", tree, "object");
@@ -39,7 +52,27 @@ const expected = (log: LogIdentity, stream: string, keys: ExpectedCheckpoint["ke
   keys,
 });
 
-/** The tree that a checkpoint leaves, if the key has signed what it says; an empty one where there is none. */
+/**
+ * The tree that a checkpoint leaves, if the key has signed what it says; an empty one where there is none.
+ *
+ * @example
+ * ```ts
+ * import { logCheckpoint, openLogTree } from "@seneschal/crypto/audit-log";
+ * import { CompactRange, signNote } from "@seneschal/crypto/merkle";
+ * import { nobleCrypto } from "@seneschal/crypto";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const seed = new Uint8Array(32).fill(9);
+ * const key = { name: "one", publicKey: nobleCrypto.ed25519PublicKey(seed) };
+ * const log = { form: testLogForm, instance: "one", key };
+ * const range = new CompactRange(0, [], testLogForm.sha256);
+ * range.append(Uint8Array.of(1));
+ * const { text, kept } = logCheckpoint(log, "acme", { range, gaps: [] });
+ * const note = await signNote(text, key, (message) => nobleCrypto.ed25519Sign(seed, message));
+ * const tree = openLogTree({ ...kept, note }, "acme", log);
+ * console.log("range" in tree && tree.range.size); // 1
+ * console.log(openLogTree({ ...kept, note: note.replace("acme", "evil") }, "acme", log)); // { flaw: 'checkpoint_invalid', stream: 'acme', sequence: null }
+ * ```
+ */
 export function openLogTree(
   kept: StreamCheckpoint | undefined,
   stream: string,
@@ -54,7 +87,25 @@ export function openLogTree(
   return tree && gaps ? { range: tree.range, gaps } : { flaw: "checkpoint_invalid", stream, sequence: null };
 }
 
-/** The gaps that the key has signed of a log; none of a checkpoint that says anything else. */
+/**
+ * The gaps that the key has signed of a log; none of a checkpoint that says anything else.
+ *
+ * @example
+ * ```ts
+ * import { logCheckpoint, signedGaps } from "@seneschal/crypto/audit-log";
+ * import { CompactRange, signNote } from "@seneschal/crypto/merkle";
+ * import { nobleCrypto } from "@seneschal/crypto";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const seed = new Uint8Array(32).fill(9);
+ * const key = { name: "one", publicKey: nobleCrypto.ed25519PublicKey(seed) };
+ * const log = { form: testLogForm, instance: "one", key };
+ * const range = new CompactRange(0, [], testLogForm.sha256);
+ * for (const number of [1, 2, 3]) range.append(Uint8Array.of(number));
+ * const { text, kept } = logCheckpoint(log, "acme", { range, gaps: [{ first: 2, last: 2 }] });
+ * const note = await signNote(text, key, (message) => nobleCrypto.ed25519Sign(seed, message));
+ * console.log(signedGaps({ ...kept, note }, "acme", log)); // [ { first: 2, last: 2 } ]
+ * ```
+ */
 export function signedGaps(kept: StreamCheckpoint, stream: string, log: LogIdentity): readonly SignedGap[] {
   checkArgument("kept", kept, "object");
   checkArgument("log", log, "object");

@@ -16,7 +16,18 @@ export interface ArchiveLink {
   readonly manifest: SegmentManifest;
 }
 
-/** Reads the manifest of a segment of a log in one of these forms. Throws `audit_archive_damaged`, also for another segment than the one that is named behind it. */
+/**
+ * Reads the manifest of a segment of a log in one of these forms. Throws `audit_archive_damaged`, also for another segment than the one that is named behind it.
+ *
+ * @example
+ * ```ts
+ * import { archiveLink, manifestText, segmentId } from "@seneschal/crypto/audit-log";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const manifest = { instance: "one", first: 1, last: 9, sha256: "00", previous: null, logs: [], public_key: "AAAA" };
+ * const link = archiveLink(manifestText(testLogForm, manifest), segmentId(1, 9), [testLogForm]);
+ * console.log(link.name.id, link.name.sha256.length); // 0000000000000001-0000000000000009 64
+ * ```
+ */
 export function archiveLink(text: string, id: string, forms: readonly LogForm[], named?: SegmentName): ArchiveLink {
   const { manifest, form } = parseManifest(text, id, forms);
   const sha256 = hex(form.sha256(utf8(text)));
@@ -30,7 +41,34 @@ export interface SegmentEvents {
   readonly sha256: () => string;
 }
 
-/** Verifies the segments of an archive, one behind the other from the first on. */
+/**
+ * Verifies the segments of an archive, one behind the other from the first on.
+ *
+ * @example
+ * ```ts
+ * import { archivedCheckpoint, archiveLink, ArchiveWalk, eventLine, LogWalk, manifestText, segmentId } from "@seneschal/crypto/audit-log";
+ * import { CompactRange, signNote } from "@seneschal/crypto/merkle";
+ * import { nobleCrypto, hex } from "@seneschal/crypto";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const seed = new Uint8Array(32).fill(9);
+ * const key = { name: "one", publicKey: nobleCrypto.ed25519PublicKey(seed) };
+ * const log = { form: testLogForm, instance: "one", key };
+ * const records = [{ seq: 1, stream: "acme", stream_seq: 1, event: { timestamp: "2026-01-01T00:00:00.000Z" } }];
+ * const walk = new LogWalk(() => ({ range: new CompactRange(0, [], testLogForm.sha256), gaps: [] }), testLogForm);
+ * for (const record of records) walk.take(record);
+ * const logs: { stream: string; note: string }[] = [];
+ * for (const [stream, archived] of walk.logs()) {
+ *   const { text } = archivedCheckpoint(log, stream, archived);
+ *   logs.push({ stream, note: await signNote(text, key, (message) => nobleCrypto.ed25519Sign(seed, message)) });
+ * }
+ * const sha256 = hex(testLogForm.sha256(new TextEncoder().encode(records.map(eventLine).join(""))));
+ * const public_key = Buffer.from(key.publicKey).toString("base64");
+ * const text = manifestText(testLogForm, { instance: "one", first: 1, last: 1, sha256, previous: null, logs, public_key });
+ * const verified = new ArchiveWalk(log);
+ * await verified.take(archiveLink(text, segmentId(1, 1), [testLogForm]), { records, sha256: () => sha256 });
+ * console.log([...verified.ranges].map(([stream, range]) => `${stream} ${range.size}`)); // [ '/all 1', 'acme 1' ]
+ * ```
+ */
 export class ArchiveWalk {
   /** Each log as far as it was walked. */
   readonly ranges = new Map<string, CompactRange>();
@@ -107,6 +145,31 @@ export interface ArchiveExpectations {
  * log's key signed, and a checkpoint that was kept, when the archive reaches so far. Throws `audit_archive_damaged`.
  *
  * @param chain the segments, the first first
+ *
+ * @example
+ * ```ts
+ * import { archivedCheckpoint, archiveLink, eventLine, LogWalk, manifestText, segmentId, verifyArchive } from "@seneschal/crypto/audit-log";
+ * import { CompactRange, signNote, noteVerifierKey } from "@seneschal/crypto/merkle";
+ * import { nobleCrypto, hex } from "@seneschal/crypto";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const seed = new Uint8Array(32).fill(9);
+ * const key = { name: "one", publicKey: nobleCrypto.ed25519PublicKey(seed) };
+ * const log = { form: testLogForm, instance: "one", key };
+ * const records = [{ seq: 1, stream: "acme", stream_seq: 1, event: { timestamp: "2026-01-01T00:00:00.000Z" } }];
+ * const walk = new LogWalk(() => ({ range: new CompactRange(0, [], testLogForm.sha256), gaps: [] }), testLogForm);
+ * for (const record of records) walk.take(record);
+ * const logs: { stream: string; note: string }[] = [];
+ * for (const [stream, archived] of walk.logs()) {
+ *   const { text } = archivedCheckpoint(log, stream, archived);
+ *   logs.push({ stream, note: await signNote(text, key, (message) => nobleCrypto.ed25519Sign(seed, message)) });
+ * }
+ * const sha256 = hex(testLogForm.sha256(new TextEncoder().encode(records.map(eventLine).join(""))));
+ * const public_key = Buffer.from(key.publicKey).toString("base64");
+ * const text = manifestText(testLogForm, { instance: "one", first: 1, last: 1, sha256, previous: null, logs, public_key });
+ * const chain = [archiveLink(text, segmentId(1, 1), [testLogForm])];
+ * const verdict = await verifyArchive(chain, () => ({ records, sha256: () => sha256 }), { verifierKey: noteVerifierKey(key) });
+ * console.log(verdict.segments, verdict.last, Object.keys(verdict.logs)); // 1 1 [ '/all', 'acme' ]
+ * ```
  */
 export async function verifyArchive(
   chain: readonly ArchiveLink[],

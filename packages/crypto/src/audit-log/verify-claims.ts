@@ -41,6 +41,20 @@ export interface ClaimsVerdict {
 /**
  * Holds a log against claims of any number about it. Records that are archived stand there by their hashes: those are what was signed when they were archived, or
  * no claim that counts them holds.
+ *
+ * @example
+ * ```ts
+ * import { verifyClaims } from "@seneschal/crypto/audit-log";
+ * import { CompactRange, leafHash } from "@seneschal/crypto/merkle";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const leaves = [1, 2].map((number) => leafHash(Uint8Array.of(number)));
+ * const range = new CompactRange(0, [], testLogForm.sha256);
+ * for (const leaf of leaves) range.appendHash(leaf);
+ * const root = Buffer.from(range.root()).toString("base64");
+ * const facts = { leaves: (from: number) => leaves.slice(from - 1) };
+ * console.log((await verifyClaims([{ size: 2, root }], facts, testLogForm.sha256)).firstBad); // null
+ * console.log((await verifyClaims([{ size: 3, root }], facts, testLogForm.sha256)).missing); // 1
+ * ```
  */
 export async function verifyClaims(given: readonly RootClaim[], facts: LogFacts, sha256: Sha256): Promise<ClaimsVerdict> {
   checkArgument("given", given, "array");

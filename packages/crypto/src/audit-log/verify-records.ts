@@ -11,6 +11,22 @@ import type { LogTree } from "./tree.ts";
  * missing. Where a gap was accepted, none may stand. `undefined`: nothing is wrong.
  *
  * @param pages the log's records in order
+ *
+ * @example
+ * ```ts
+ * import { verifyRecords } from "@seneschal/crypto/audit-log";
+ * import { CompactRange } from "@seneschal/crypto/merkle";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const record = (number: number) => ({ seq: number, stream: "acme", stream_seq: number, event: {} });
+ * const range = new CompactRange(0, [], testLogForm.sha256);
+ * for (const number of [1, 2]) range.appendHash(testLogForm.leaf(record(number)));
+ * async function* pages(...numbers: readonly number[]) {
+ *   yield numbers.map(record);
+ * }
+ * const given = { stream: "acme", form: testLogForm };
+ * console.log(await verifyRecords(pages(1, 2), { range, gaps: [] }, given)); // undefined
+ * console.log((await verifyRecords(pages(2), { range, gaps: [] }, given))?.flaw); // event_missing
+ * ```
  */
 export async function verifyRecords(
   pages: AsyncIterable<readonly LogRecord[]>,

@@ -15,7 +15,19 @@ interface Walked {
   until: string;
 }
 
-/** Takes events in the order of the whole log, and builds the tree of it and of each of their streams. */
+/**
+ * Takes events in the order of the whole log, and builds the tree of it and of each of their streams.
+ *
+ * @example
+ * ```ts
+ * import { LogWalk } from "@seneschal/crypto/audit-log";
+ * import { CompactRange } from "@seneschal/crypto/merkle";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const walk = new LogWalk(() => ({ range: new CompactRange(0, [], testLogForm.sha256), gaps: [] }), testLogForm);
+ * walk.take({ seq: 1, stream: "acme", stream_seq: 1, event: { timestamp: "2026-01-01T00:00:00.000Z" } });
+ * console.log([...walk.logs()].map(([stream, log]) => `${stream} ${log.range.size}`)); // [ '/all 1', 'acme 1' ]
+ * ```
+ */
 export class LogWalk {
   readonly #logs = new Map<string, Walked>();
   readonly #begin: (stream: string) => LogTree;
@@ -64,7 +76,24 @@ export class LogWalk {
   }
 }
 
-/** Throws `audit_archive_damaged` unless logs are what the notes of a manifest say, signed by the key. */
+/**
+ * Throws `audit_archive_damaged` unless logs are what the notes of a manifest say, signed by the key.
+ *
+ * @example
+ * ```ts
+ * import { requireLogs } from "@seneschal/crypto/audit-log";
+ * import { testLogForm } from "@seneschal/crypto/arbitraries";
+ * const key = { name: "one", publicKey: new Uint8Array(32) };
+ * const log = { form: testLogForm, instance: "one", key };
+ * const manifest = { format: "", instance: "one", first: 1, last: 1, sha256: "", previous: null, public_key: "", logs: [] };
+ * requireLogs(new Map(), manifest, log);
+ * try {
+ *   requireLogs(new Map(), { ...manifest, logs: [{ stream: "acme", note: "" }] }, log);
+ * } catch (error) {
+ *   console.log((error as Error).message); // a segment has events of other logs than it says
+ * }
+ * ```
+ */
 export function requireLogs(logs: ReadonlyMap<string, ArchivedLog>, manifest: SegmentManifest, log: LogIdentity): void {
   checkArgument("logs", logs, "object");
   checkArgument("manifest", manifest, "object");

@@ -18,6 +18,15 @@ export interface CarriedWorkspace {
  * The part that an organisation here takes in a workspace by the import of its owner's bundle: the import is the acceptance, a later bundle brings it up to
  * date. `id`: of the invitation that nobody sent. Throws `BUNDLE_INVALID` for a bundle that is of somebody else or has no keys for the organisation,
  * `CONFLICT` for one that is no newer than what is known.
+ *
+ * @example
+ * ```ts
+ * import { replicaOfBundle } from "@seneschal/core/keys";
+ * const route = { federation_id: "f1", org_id: "globex", owner_org_id: "acme" };
+ * const offer = { name: "merger", classification: "CONFIDENTIAL", mode: "airgap", purpose: "", crk_protected: false } as const;
+ * const carried = { workspace: { id: "w1", revision: 3, ...offer }, exporter_org: "acme", sealed: true };
+ * console.log(replicaOfBundle(route, carried, { id: "i1", known: undefined, existing: undefined }, 0).stage); // accepted
+ * ```
  */
 export function replicaOfBundle(
   route: OfferRoute,

@@ -9,6 +9,12 @@ const clockSkew = 60_000;
 /**
  * Whether a participant's signed consent to a deletion, made at another instance, is good still: the way to here may take a while.
  * `iat`, `exp`: seconds since the epoch, as signed.
+ *
+ * @example
+ * ```ts
+ * import { isTimelyConsent } from "@seneschal/core/keys";
+ * console.log(isTimelyConsent({ iat: 0, exp: 300 }, 60_000), isTimelyConsent({ iat: 600, exp: 900 }, 0)); // true false
+ * ```
  */
 export function isTimelyConsent(signed: { readonly iat: number; readonly exp: number }, now: number): boolean {
   checkArgument("signed", signed, "object");
@@ -36,6 +42,19 @@ export interface SignedConsent {
  * The owner's side of a partner's consent to the deletion of a workspace: it holds if the partner's root key really signed that, of the workspace as it is now, lately.
  * `body_sha256`: what the signature covers of the workspace as it is; `genuine`: the pinned key of the partner made the signature. Throws `STATE_CONFLICT` for
  * a workspace that changed, `SIGNATURE_EXPIRED`, `SIGNATURE_INVALID`.
+ *
+ * @example
+ * ```ts
+ * import { deletionOperation, requireConsent } from "@seneschal/core/keys";
+ * const signed = { op: deletionOperation, org_id: "globex", resource_type: "workspace", resource_id: "w1", body_sha256: "00", iat: 0, exp: 300 };
+ * const facts = { partner: "globex", workspace: { id: "w1", revision: 3 }, body_sha256: "00", genuine: true };
+ * requireConsent(signed, facts, 1000);
+ * try {
+ *   requireConsent(signed, { ...facts, body_sha256: "01" }, 1000);
+ * } catch (error) {
+ *   console.log((error as Error).message); // the workspace changed since it was signed
+ * }
+ * ```
  */
 export function requireConsent(
   signed: SignedConsent,
@@ -64,7 +83,16 @@ export function requireConsent(
   if (!meant || !genuine) throw refusal("SIGNATURE_INVALID", "the partner's root key did not sign this deletion");
 }
 
-/** Whose consents stand for the workspace as it is now: one revision with one content. */
+/**
+ * Whose consents stand for the workspace as it is now: one revision with one content.
+ *
+ * @example
+ * ```ts
+ * import { consentsTo } from "@seneschal/core/keys";
+ * const state = { revision: 3, state_sha256: "00" };
+ * console.log(consentsTo(state, [{ org_id: "globex", ...state }, { org_id: "initech", ...state, revision: 2 }])); // [ 'globex' ]
+ * ```
+ */
 export function consentsTo(
   state: { readonly revision: number; readonly state_sha256: string },
   consents: readonly { readonly org_id: string; readonly revision: number; readonly state_sha256?: string }[],

@@ -18,6 +18,16 @@ export interface ReplicaEnded {
 /**
  * Ends an organisation's part in a workspace of another instance: an invitation that waits is revoked, and so are the admissions, which are the
  * active ones. `by`: who or what ends it.
+ *
+ * @example
+ * ```ts
+ * import { endReplica, receiveOffer } from "@seneschal/core/keys";
+ * const route = { federation_id: "f1", org_id: "globex", owner_org_id: "acme" };
+ * const workspace = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", crk_protected: false } as const;
+ * const invitation = { id: "i1", invited_by: "ada", expires_at: "1970-01-02T00:00:00.000Z" };
+ * const received = receiveOffer(route, { workspace_id: "w1", sequence: 1, workspace, invitation }, { id: "i2", lifetime: 3_600_000 }, 0);
+ * if (received) console.log(endReplica(received.replica, { invitation: received.invitation, admissions: [], by: "ada" }, "owner", 1).invitation?.status); // revoked
+ * ```
  */
 export function endReplica(
   replica: Replica,
@@ -38,7 +48,16 @@ export function endReplica(
   };
 }
 
-/** An acceptance that the owner does not take, with its code: it never was one. What is not accepted stays as it is. */
+/**
+ * An acceptance that the owner does not take, with its code: it never was one. What is not accepted stays as it is.
+ *
+ * @example
+ * ```ts
+ * import { invite, stepInvitation, takeBackAcceptance } from "@seneschal/core/keys";
+ * const accepted = stepInvitation(invite({ id: "i1", workspace_id: "w1", org: "globex", by: "ada" }, 0), "accept", 1);
+ * console.log(takeBackAcceptance(accepted, "INVITATION_EXPIRED", 2).status); // expired
+ * ```
+ */
 export function takeBackAcceptance(invitation: Invitation, code: string, now: number): Invitation {
   checkArgument("invitation", invitation, "object");
   checkArgument("code", code, "string");

@@ -43,6 +43,23 @@ export interface Followed {
  * Takes over what an owner says of its workspace, as far as it may: of its own, with the organisation among the participants, never
  * backwards, and nothing that protects is taken away. Which group opens it is for each organisation here to say. Throws `FORBIDDEN`,
  * `CONFLICT`, `STATE_CONFLICT`, `VALIDATION_ERROR`.
+ *
+ * @example
+ * ```ts
+ * import { createWorkspace, followOwner, receiveOffer, stepWorkspace } from "@seneschal/core/keys";
+ * const route = { federation_id: "f1", org_id: "globex", owner_org_id: "acme" };
+ * const workspace = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", crk_protected: false } as const;
+ * const invitation = { id: "i1", invited_by: "ada", expires_at: "1970-01-02T00:00:00.000Z" };
+ * const received = receiveOffer(route, { workspace_id: "w1", sequence: 1, workspace, invitation }, { id: "i2", lifetime: 3_600_000 }, 0);
+ * if (received) {
+ *   const { state: owned } = createWorkspace({ id: "w1", org: "acme", by: "ada", group_id: null, ...workspace }, 0);
+ *   const joined = stepWorkspace(owned, { kind: "join", org: "globex", group_id: null }, 0).state;
+ *   const replica = { ...received.replica, stage: "accepted" } as const;
+ *   const facts = { replica, existing: undefined, joined: false, others: [], foreign: false, siblings: [] };
+ *   const followed = followOwner(facts, { workspace: joined, sequence: 2, state_sha256: "00" }, 1);
+ *   console.log(followed.replica.stage, followed.workspace.revision === joined.revision); // shared true
+ * }
+ * ```
  */
 export function followOwner(facts: FollowFacts, state: OwnerState, now: number): Followed {
   checkArgument("facts", facts, "object");
@@ -87,7 +104,15 @@ export function followOwner(facts: FollowFacts, state: OwnerState, now: number):
   };
 }
 
-/** When a participation began, which orders lists here: a time of elsewhere, but not in the future. */
+/**
+ * When a participation began, which orders lists here: a time of elsewhere, but not in the future.
+ *
+ * @example
+ * ```ts
+ * import { participationBegan } from "@seneschal/core/keys";
+ * console.log(participationBegan({ created_at: "2026-01-01T00:00:00.000Z" }, Date.UTC(2025, 0, 1))); // 2025-01-01T00:00:00.000Z
+ * ```
+ */
 export function participationBegan(workspace: Pick<Workspace, "created_at">, now: number): string {
   checkArgument("workspace", workspace, "object");
   checkArgument("now", now, "number");

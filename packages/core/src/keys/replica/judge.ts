@@ -16,7 +16,16 @@ export interface Offer {
   readonly crk_protected: boolean;
 }
 
-/** What of a workspace is told to who is invited. */
+/**
+ * What of a workspace is told to who is invited.
+ *
+ * @example
+ * ```ts
+ * import { offerOf } from "@seneschal/core/keys";
+ * const offer = { name: "merger", classification: "SECRET", mode: "standard", purpose: "", crk_protected: false } as const;
+ * console.log(Object.keys(offerOf({ ...offer, ...{ id: "w1" } }))); // [ 'name', 'classification', 'mode', 'purpose', 'crk_protected' ]
+ * ```
+ */
 export function offerOf(workspace: Offer): Offer {
   checkArgument("workspace", workspace, "object");
   const { name, classification, mode, purpose, crk_protected } = workspace;
@@ -67,6 +76,13 @@ export type Judgement = "stale" | "offer" | "replace" | "share" | "end";
 /**
  * Judges an owner's push by what is known here. Nobody becomes part of a workspace without having accepted, and an owner cannot
  * take back a state. Throws `STATE_CONFLICT`.
+ *
+ * @example
+ * ```ts
+ * import { judgePush } from "@seneschal/core/keys";
+ * console.log(judgePush(undefined, { sequence: 1, stage: "offered" })); // offer
+ * console.log(judgePush({ stage: "accepted", sequence: 1, invitation_id: "i1" }, { sequence: 2, stage: "shared" })); // share
+ * ```
  */
 export function judgePush(replica: Pick<Replica, "stage" | "sequence" | "invitation_id"> | undefined, push: Push): Judgement {
   checkArgument("push", push, "object");
@@ -94,6 +110,17 @@ export function judgePush(replica: Pick<Replica, "stage" | "sequence" | "invitat
 /**
  * Key versions only grow: throws `STATE_CONFLICT` for a push that goes back behind the version in force, or after which one would be
  * missing. `known` and `pushed` are version numbers: what is known need not be pushed again.
+ *
+ * @example
+ * ```ts
+ * import { requireKeyVersions } from "@seneschal/core/keys";
+ * requireKeyVersions([1], 1, [2], 2);
+ * try {
+ *   requireKeyVersions([1], 1, [3], 3);
+ * } catch (error) {
+ *   console.log((error as Error).message); // key versions do not go back, and none is left out
+ * }
+ * ```
  */
 export function requireKeyVersions(known: readonly number[], inForce: number, pushed: readonly number[], next: number): void {
   checkArgument("known", known, "array");
@@ -111,6 +138,17 @@ export function requireKeyVersions(known: readonly number[], inForce: number, pu
 /**
  * Throws `STATE_CONFLICT` for a revision that goes back, or that has another content than it had: an owner says one thing of one
  * revision, whomever it tells.
+ *
+ * @example
+ * ```ts
+ * import { requireRevision } from "@seneschal/core/keys";
+ * requireRevision({ revision: 2, state_sha256: "00" }, { revision: 3, state_sha256: "01" });
+ * try {
+ *   requireRevision({ revision: 2, state_sha256: "00" }, { revision: 2, state_sha256: "01" });
+ * } catch (error) {
+ *   console.log((error as Error).message); // one revision has one content
+ * }
+ * ```
  */
 export function requireRevision(
   known: { readonly revision?: number; readonly state_sha256?: string },
@@ -130,7 +168,15 @@ export function requireRevision(
 /** So many policies that were taken away are remembered; the oldest are forgotten first. */
 const RETIRED = 1000;
 
-/** What is remembered of policies that an owner took away. */
+/**
+ * What is remembered of policies that an owner took away.
+ *
+ * @example
+ * ```ts
+ * import { retirePolicies } from "@seneschal/core/keys";
+ * console.log(retirePolicies({ p1: 2 }, [{ id: "p1", version: 3 }])); // { p1: 3 }
+ * ```
+ */
 export function retirePolicies(
   before: Readonly<Record<string, number>> = {},
   gone: readonly { readonly id: string; readonly version: number }[],

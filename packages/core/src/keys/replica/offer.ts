@@ -27,7 +27,19 @@ export interface OfferStep {
   readonly event: ReplicaEvent;
 }
 
-/** An offer told again: only what it says of the workspace may have changed. */
+/**
+ * An offer told again: only what it says of the workspace may have changed.
+ *
+ * @example
+ * ```ts
+ * import { receiveOffer, repeatOffer } from "@seneschal/core/keys";
+ * const route = { federation_id: "f1", org_id: "globex", owner_org_id: "acme" };
+ * const workspace = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", crk_protected: false } as const;
+ * const invitation = { id: "i1", invited_by: "ada", expires_at: "1970-01-02T00:00:00.000Z" };
+ * const received = receiveOffer(route, { workspace_id: "w1", sequence: 1, workspace, invitation }, { id: "i2", lifetime: 3_600_000 }, 0);
+ * if (received) console.log(repeatOffer(received.replica, { workspace: { ...workspace, purpose: "new" }, sequence: 2 }, 1).offer.purpose); // new
+ * ```
+ */
 export function repeatOffer(replica: Replica, state: Pick<OfferState, "workspace" | "sequence">, now: number): Replica {
   checkArgument("replica", replica, "object");
   checkArgument("state", state, "object");
@@ -39,6 +51,16 @@ export function repeatOffer(replica: Replica, state: Pick<OfferState, "workspace
 /**
  * An invitation from elsewhere under the id that it has here. It begins when it comes, and ends no later than one of ours would (`lifetime`,
  * milliseconds); who invited is the owner's word. `undefined`: it is over, which is nothing to keep.
+ *
+ * @example
+ * ```ts
+ * import { receiveOffer } from "@seneschal/core/keys";
+ * const route = { federation_id: "f1", org_id: "globex", owner_org_id: "acme" };
+ * const workspace = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", crk_protected: false } as const;
+ * const invitation = { id: "i1", invited_by: "ada", expires_at: "1970-01-02T00:00:00.000Z" };
+ * const received = receiveOffer(route, { workspace_id: "w1", sequence: 1, workspace, invitation }, { id: "i2", lifetime: 3_600_000 }, 0);
+ * console.log(received?.replica.stage, received?.invitation.expires_at); // offered 1970-01-01T01:00:00.000Z
+ * ```
  */
 export function receiveOffer(
   route: OfferRoute,
@@ -83,7 +105,20 @@ export function receiveOffer(
   };
 }
 
-/** Throws unless the offer waits for an answer: `NOT_FOUND` for one that was declined, `CONFLICT` for one that was accepted. */
+/**
+ * Throws unless the offer waits for an answer: `NOT_FOUND` for one that was declined, `CONFLICT` for one that was accepted.
+ *
+ * @example
+ * ```ts
+ * import { requireOpenOffer } from "@seneschal/core/keys";
+ * requireOpenOffer({ stage: "offered" });
+ * try {
+ *   requireOpenOffer({ stage: "shared" });
+ * } catch (error) {
+ *   console.log((error as Error).message); // the organisation already takes part
+ * }
+ * ```
+ */
 export function requireOpenOffer(replica: Pick<Replica, "stage">): void {
   checkArgument("replica", replica, "object");
   const { stage } = replica;
@@ -91,7 +126,19 @@ export function requireOpenOffer(replica: Pick<Replica, "stage">): void {
   if (stage !== "offered") throw refusal("CONFLICT", "the organisation already takes part");
 }
 
-/** The answer to an offer that waits for one. Throws the refusals of {@link requireOpenOffer} and of the invitation. */
+/**
+ * The answer to an offer that waits for one. Throws the refusals of {@link requireOpenOffer} and of the invitation.
+ *
+ * @example
+ * ```ts
+ * import { answerOffer, receiveOffer } from "@seneschal/core/keys";
+ * const route = { federation_id: "f1", org_id: "globex", owner_org_id: "acme" };
+ * const workspace = { name: "merger", classification: "CONFIDENTIAL", mode: "standard", purpose: "", crk_protected: false } as const;
+ * const invitation = { id: "i1", invited_by: "ada", expires_at: "1970-01-02T00:00:00.000Z" };
+ * const received = receiveOffer(route, { workspace_id: "w1", sequence: 1, workspace, invitation }, { id: "i2", lifetime: 3_600_000 }, 0);
+ * if (received) console.log(answerOffer(received.replica, received.invitation, { accept: true, group_id: null }, 1).replica.stage); // accepted
+ * ```
+ */
 export function answerOffer(
   replica: Replica,
   invitation: Invitation,

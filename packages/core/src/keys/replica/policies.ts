@@ -12,6 +12,13 @@ export interface PolicyVersion {
  * The policies of a workspace that an owner names, against those that stand here and the versions that it has taken away: which are new or
  * newer, which are gone. Throws `STATE_CONFLICT` for one that is named twice, and for a version that goes back or changes its text, also by
  * way of having been taken away.
+ *
+ * @example
+ * ```ts
+ * import { followPolicies } from "@seneschal/core/keys";
+ * const policy = { id: "p1", version: 1, rego: "package p" };
+ * console.log(followPolicies([policy], {}, [{ ...policy, version: 2 }]).changed.length, followPolicies([policy], {}, []).gone.length); // 1 1
+ * ```
  */
 export function followPolicies<P extends PolicyVersion>(
   standing: readonly PolicyVersion[],
