@@ -6,7 +6,7 @@ import type { ReportFacts } from "./report.ts";
  * JSON whose lists may be read while it is written, and whose figures may be known only when they are reached: what a report
  * says, without holding it.
  */
-export type Growing = Json | AsyncIterable<Growing> | Later | readonly Growing[] | GrowingObject;
+type Growing = Json | AsyncIterable<Growing> | Later | readonly Growing[] | GrowingObject;
 
 /** A figure that stands when everything before it was written. */
 type Later = () => Growing | Promise<Growing>;

@@ -36,7 +36,7 @@ interface PeerCall<R extends Route> {
  * What the partner answered. `body` is what the route replies: `undefined` when the partner answers otherwise, or another status.
  * `code` is the error code of an answer that is no success.
  */
-export interface PeerAnswer<R extends Route = Route> {
+interface PeerAnswer<R extends Route = Route> {
   readonly status: number;
   readonly body: (R["reply"] extends z.ZodType ? z.output<R["reply"]> : undefined) | undefined;
   readonly code: string | undefined;
