@@ -85,7 +85,8 @@ export class LastUses {
   readonly #wanted: Set<string>;
   readonly #times = new Map<string, Timestamp>();
 
-  constructor(people: Iterable<string>) {
+  constructor(people: readonly string[]) {
+    checkArgument("people", people, "array");
     this.#wanted = new Set(people);
   }
 
