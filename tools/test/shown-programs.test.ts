@@ -31,7 +31,7 @@ test("a page's programs are blocks of ts; those in other words for it have a tes
 });
 
 /** Entries whose every function and class shows how it is used. */
-const SHOWING = ["core/src/keys", "crypto/src/audit-log"];
+const SHOWING = ["core/src/keys", "core/src/storage", "crypto/src/audit-log"];
 
 /** What a module exports under its own name and from others, by the file that declares it. */
 function* exportsOf(entry: string): Generator<{ readonly file: string; readonly name: string }> {

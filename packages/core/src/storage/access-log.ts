@@ -25,7 +25,15 @@ export const accessLogLimits = Object.freeze({ all: 32 << 20, tenant: 8 << 20, o
 /** How often the bucket that is named may refuse a log object before what it would hold is given up. */
 export const maxLogDeliveries = 12;
 
-/** Whether a line of so many bytes is kept beside what waits already. What is not is lost: logs hold up no request. */
+/**
+ * Whether a line of so many bytes is kept beside what waits already. What is not is lost: logs hold up no request.
+ *
+ * @example
+ * ```ts
+ * import { keepsLine } from "@seneschal/core/storage";
+ * console.log(keepsLine(100, { all: 0, tenant: 0 }), keepsLine(100, { all: 1e12, tenant: 0 })); // true false
+ * ```
+ */
 export function keepsLine(bytes: number, waiting: { readonly all: number; readonly tenant: number }): boolean {
   checkArgument("bytes", bytes, "number");
   checkArgument("waiting", waiting, "object");
@@ -140,7 +148,15 @@ export function shownTarget(target: string, shown: ReadonlySet<string>): string 
   return `${target.slice(0, at)}?${pairs.map((pair) => (shown.has(pair.split("=", 1)[0] ?? "") ? pair : "REDACTED")).join("&")}`;
 }
 
-/** A `Referer` without user, query and fragment: the page may have been reached by a URL that is signed. Absent: it is no URL of the web. */
+/**
+ * A `Referer` without user, query and fragment: the page may have been reached by a URL that is signed. Absent: it is no URL of the web.
+ *
+ * @example
+ * ```ts
+ * import { shownReferrer } from "@seneschal/core/storage";
+ * console.log(shownReferrer("https://ada@acme.example/page?token=1#top")); // https://acme.example/page
+ * ```
+ */
 export function shownReferrer(referrer: string | undefined): string | undefined {
   const [, scheme, host, path] = /^(https?:\/\/)(?:[^/?#]*@)?([^/?#]*)([^?#]*)/i.exec(referrer ?? "") ?? [];
   return scheme === undefined ? undefined : `${scheme}${host}${path}`;
@@ -181,7 +197,15 @@ export function logObjectKey(logging: BucketLogging, delivery: LogDelivery): str
   return `${prefix}${tenant}/${region}/${bucket}/${day.replaceAll("-", "/")}/${name}`;
 }
 
-/** What the requests that may lie in one log object have in common: where it goes, and by the format its day. */
+/**
+ * What the requests that may lie in one log object have in common: where it goes, and by the format its day.
+ *
+ * @example
+ * ```ts
+ * import { logBatch } from "@seneschal/core/storage";
+ * console.log(logBatch("docs", { target: "logs", prefix: "docs/" }, 0) === logBatch("docs", { target: "logs", prefix: "docs/" }, 1)); // true
+ * ```
+ */
 export function logBatch(bucket: string, logging: BucketLogging, at: number): string {
   checkArgument("bucket", bucket, "string");
   checkArgument("logging", logging, "object");

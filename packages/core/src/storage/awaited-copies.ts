@@ -106,6 +106,18 @@ export function awaitCopies<V extends ObjectVersion>(
 /**
  * A version whose tags or lock changed, and the copies that are to change too. A version that was refused stays so; one to where no rule copies
  * any more stays what it was.
+ *
+ * @example
+ * ```ts
+ * import { awaitDescriptions, type ObjectVersion } from "@seneschal/core/storage";
+ * const destination = { name: "west", bucket: "copies" };
+ * const rule = { id: "r1", enabled: true, form: "filter", filter: {}, destination, deleteMarkers: false, existing: true } as const;
+ * const bucket = { versioning: "Enabled", replication: { role: "", rules: [rule] } } as const;
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ordinal: 1, version_id: "01", ...described };
+ * const copied = { ...version, replication: { "west/copies": "COMPLETED" } } as const;
+ * console.log(awaitDescriptions<ObjectVersion>(bucket, copied, 0).version.replication); // { 'west/copies': 'PENDING' }
+ * ```
  */
 export function awaitDescriptions<V extends ObjectVersion>(bucket: CopyingBucket, version: V, now: number): AwaitedCopies<V> {
   checkArgument("bucket", bucket, "object");
@@ -119,13 +131,37 @@ export function awaitDescriptions<V extends ObjectVersion>(bucket: CopyingBucket
   return { version: pending(version, destinations), copies: destinations.map((to) => waiting(version, to, now, true)) };
 }
 
-/** The rules of a bucket that are also about what was there before them. */
+/**
+ * The rules of a bucket that are also about what was there before them.
+ *
+ * @example
+ * ```ts
+ * import { rulesOfExisting } from "@seneschal/core/storage";
+ * const destination = { name: "west", bucket: "copies" };
+ * const rule = { id: "r1", enabled: true, form: "filter", filter: {}, destination, deleteMarkers: false, existing: true } as const;
+ * const bucket = { versioning: "Enabled", replication: { role: "", rules: [rule] } } as const;
+ * console.log(rulesOfExisting(bucket).map(({ id }) => id)); // [ 'r1' ]
+ * ```
+ */
 export function rulesOfExisting(bucket: CopyingBucket): readonly ReplicationRule[] {
   checkArgument("bucket", bucket, "object");
   return bucket.replication?.rules.filter(({ enabled, existing }) => enabled && existing === true) ?? [];
 }
 
-/** A version that was there before rules that are about that too, where it never waited or was refused. Of one whose copy is there what is said of it waits. */
+/**
+ * A version that was there before rules that are about that too, where it never waited or was refused. Of one whose copy is there what is said of it waits.
+ *
+ * @example
+ * ```ts
+ * import { awaitExistingVersion, type ObjectVersion } from "@seneschal/core/storage";
+ * const destination = { name: "west", bucket: "copies" };
+ * const rule = { id: "r1", enabled: true, form: "filter", filter: {}, destination, deleteMarkers: false, existing: true } as const;
+ * const bucket = { versioning: "Enabled", replication: { role: "", rules: [rule] } } as const;
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ordinal: 1, version_id: "01", ...described };
+ * console.log(awaitExistingVersion<ObjectVersion>(bucket, version, 0).version.replication); // { 'west/copies': 'PENDING' }
+ * ```
+ */
 export function awaitExistingVersion<V extends ObjectVersion>(bucket: CopyingBucket, version: V, now: number): AwaitedCopies<V> {
   checkArgument("bucket", bucket, "object");
   checkArgument("version", version, "object");
@@ -137,7 +173,20 @@ export function awaitExistingVersion<V extends ObjectVersion>(bucket: CopyingBuc
   return { version: pending(version, destinations), copies };
 }
 
-/** What a version waits for that says that it does, and of which nothing is written down any more, such as after a restore: whatever of it was copied already. */
+/**
+ * What a version waits for that says that it does, and of which nothing is written down any more, such as after a restore: whatever of it was copied already.
+ *
+ * @example
+ * ```ts
+ * import { awaitAgain } from "@seneschal/core/storage";
+ * const destination = { name: "west", bucket: "copies" };
+ * const rule = { id: "r1", enabled: true, form: "filter", filter: {}, destination, deleteMarkers: false, existing: true } as const;
+ * const bucket = { versioning: "Enabled", replication: { role: "", rules: [rule] } } as const;
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ordinal: 1, version_id: "01", ...described };
+ * console.log(awaitAgain(bucket, { ...version, replication: { "west/copies": "PENDING" } }, 0).length); // 1
+ * ```
+ */
 export function awaitAgain(bucket: CopyingBucket, version: ObjectVersion, now: number): readonly WaitingCopy[] {
   checkArgument("bucket", bucket, "object");
   checkArgument("version", version, "object");
@@ -146,7 +195,19 @@ export function awaitAgain(bucket: CopyingBucket, version: ObjectVersion, now: n
   return rules.map(({ destination }) => ({ ...waiting(version, destination, now), described: true }));
 }
 
-/** A version that waits for a destination no more; `state` absent: it is not to be copied there any more. One that says nothing of copies is left so. */
+/**
+ * A version that waits for a destination no more; `state` absent: it is not to be copied there any more. One that says nothing of copies is left so.
+ *
+ * @example
+ * ```ts
+ * import { type ObjectVersion, settleCopy } from "@seneschal/core/storage";
+ * const destination = { name: "west", bucket: "copies" };
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ordinal: 1, version_id: "01", ...described };
+ * const waiting: ObjectVersion = { ...version, replication: { "west/copies": "PENDING" } };
+ * console.log(settleCopy(waiting, destination, "COMPLETED").replication); // { 'west/copies': 'COMPLETED' }
+ * ```
+ */
 export function settleCopy<V extends ObjectVersion>(
   version: V,
   destination: ReplicationDestination,

@@ -13,7 +13,15 @@ export interface BucketUsage {
   readonly objects: number;
 }
 
-/** What a file system over a bucket has in all and has left: the cluster's room, or less where the bucket's quota says so (`limit`). */
+/**
+ * What a file system over a bucket has in all and has left: the cluster's room, or less where the bucket's quota says so (`limit`).
+ *
+ * @example
+ * ```ts
+ * import { spaceOf } from "@seneschal/core/storage";
+ * console.log(spaceOf({ capacityBytes: 1000, usedBytes: 100 }, { max_bytes: 300, bytes: 50 })); // { total: 300, free: 250 }
+ * ```
+ */
 export function spaceOf(
   room: { readonly capacityBytes: number; readonly usedBytes: number },
   limit: { readonly max_bytes?: number | undefined; readonly bytes?: number | undefined },

@@ -26,13 +26,30 @@ export interface CountedUsage extends BucketUsage, JsonObject {
 /** What a bucket holds before any of it is counted. */
 export const nothingCounted: CountedUsage = { bytes: 0, objects: 0, counting: { coll: "storage_objects" } };
 
-/** A version as it is counted: a delete marker holds nothing. */
+/**
+ * A version as it is counted: a delete marker holds nothing.
+ *
+ * @example
+ * ```ts
+ * import { usageOf } from "@seneschal/core/storage";
+ * console.log(usageOf({ size: 3 }), usageOf({ size: 0, delete_marker: true })); // { bytes: 3, objects: 1 } { bytes: 0, objects: 0 }
+ * ```
+ */
 export function usageOf(version: Pick<ObjectVersion, "size" | "delete_marker">): BucketUsage {
   checkArgument("version", version, "object");
   return { bytes: version.size, objects: version.delete_marker === true ? 0 : 1 };
 }
 
-/** Both together, or the first without the second. */
+/**
+ * Both together, or the first without the second.
+ *
+ * @example
+ * ```ts
+ * import { addUsage, usageOf } from "@seneschal/core/storage";
+ * const usage = usageOf({ size: 3 });
+ * console.log(addUsage(addUsage(usage, usage), usage, -1).bytes); // 3
+ * ```
+ */
 export function addUsage(a: BucketUsage, b: BucketUsage, sign: 1 | -1 = 1): BucketUsage {
   checkArgument("a", a, "object");
   checkArgument("b", b, "object");
@@ -84,6 +101,13 @@ export function usageAfter(quota: BucketQuota, usage: CountedUsage, changes: rea
 /**
  * What is known of a bucket once a page of its versions is counted too, those behind the place that was reached; `next`: where the collection
  * goes on behind the page. Without `counting` all of it is counted.
+ *
+ * @example
+ * ```ts
+ * import { countOn } from "@seneschal/core/storage";
+ * const usage = { bytes: 0, objects: 0, counting: { coll: "storage_objects" } } as const;
+ * console.log(countOn(usage, [], undefined)); // { bytes: 0, objects: 0, counting: { coll: 'storage_versions' } }
+ * ```
  */
 export function countOn(usage: CountedUsage, page: readonly PlacedVersion[], next: string | undefined): CountedUsage {
   checkArgument("usage", usage, "object");

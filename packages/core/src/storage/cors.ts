@@ -21,7 +21,17 @@ export interface CorsQuestion {
   readonly headers: readonly string[];
 }
 
-/** The first rule that allows all of it, and whether every origin may; `undefined`: none does. */
+/**
+ * The first rule that allows all of it, and whether every origin may; `undefined`: none does.
+ *
+ * @example
+ * ```ts
+ * import { corsRuleFor } from "@seneschal/core/storage";
+ * const rule = { origins: ["https://*.acme.example"], methods: ["GET"], headers: [], exposed: [] };
+ * console.log(corsRuleFor([rule], { origin: "https://app.acme.example", method: "GET", headers: [] })?.anyOrigin); // false
+ * console.log(corsRuleFor([rule], { origin: "https://evil.example", method: "GET", headers: [] })); // undefined
+ * ```
+ */
 export function corsRuleFor(
   rules: readonly CorsRule[],
   question: CorsQuestion,

@@ -177,7 +177,15 @@ export const storageErrors = {
 
 export type StorageErrorName = keyof typeof storageErrors;
 
-/** A {@link CodedError} whose code is a name of the taxonomy. */
+/**
+ * A {@link CodedError} whose code is a name of the taxonomy.
+ *
+ * @example
+ * ```ts
+ * import { storageError } from "@seneschal/core/storage";
+ * console.log(storageError("NotFound", "there is no such device", { device: "d1" }).code); // NotFound
+ * ```
+ */
 export function storageError(
   name: StorageErrorName,
   message: string,

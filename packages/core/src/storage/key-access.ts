@@ -20,7 +20,16 @@ export interface KeyQuestion {
 
 const listings = ["s3:ListBucket", "s3:ListBucketVersions", "s3:ListBucketMultipartUploads"];
 
-/** True for what the key may ask for. Of a bucket whose prefix alone it reaches it may list what begins so, and ask where it is. */
+/**
+ * True for what the key may ask for. Of a bucket whose prefix alone it reaches it may list what begins so, and ask where it is.
+ *
+ * @example
+ * ```ts
+ * import { keyMay } from "@seneschal/core/storage";
+ * const question = { action: "s3:GetObject", bucket: "docs", key: "a", prefix: "" };
+ * console.log(keyMay({ mode: "read_only" }, question), keyMay({ mode: "read_only", resources: [] }, question)); // true false
+ * ```
+ */
 export function keyMay(access: KeyAccess, question: KeyQuestion): boolean {
   checkArgument("access", access, "object");
   checkArgument("question", question, "object");

@@ -55,7 +55,17 @@ export function inFilter(filter: LifecycleFilter, version: Pick<LifecycleVersion
 /** The last time that a `Date` can be, milliseconds. */
 const lastTime = 8.64e15;
 
-/** When the current version of a key expires by a rule; `undefined`: by none. Clients are told it. */
+/**
+ * When the current version of a key expires by a rule; `undefined`: by none. Clients are told it.
+ *
+ * @example
+ * ```ts
+ * import { expiresAt } from "@seneschal/core/storage";
+ * const rule = { id: "r1", enabled: true, filter: {}, form: "filter", expiration: { days: 1 }, abort: 1 } as const;
+ * const version = { key: "a", size: 3, tags: [], marker: false, modifiedAt: 0, others: 0 };
+ * console.log(expiresAt([rule], version, 86_400_000)); // { rule: 'r1', at: 86400000 }
+ * ```
+ */
 export function expiresAt(
   rules: readonly LifecycleRule[],
   version: LifecycleVersion,
@@ -76,6 +86,14 @@ export function expiresAt(
 /**
  * What is due: `delete` the key, so that a bucket with versions gets a delete marker, or `remove` the version for good: one of the
  * past, or a delete marker that hides nothing any more.
+ *
+ * @example
+ * ```ts
+ * import { lifecycleDue } from "@seneschal/core/storage";
+ * const rule = { id: "r1", enabled: true, filter: {}, form: "filter", expiration: { days: 1 }, abort: 1 } as const;
+ * const version = { key: "a", size: 3, tags: [], marker: false, modifiedAt: 0, others: 0 };
+ * console.log(lifecycleDue([rule], version, 1, 86_400_000), lifecycleDue([rule], version, 3 * 86_400_000, 86_400_000)); // undefined delete
+ * ```
  */
 export function lifecycleDue(
   rules: readonly LifecycleRule[],

@@ -37,7 +37,16 @@ export function eventsNamed(name: string): readonly ObjectEventName[] {
   return objectEvents.filter((event) => name === `s3:${event}` || (family !== undefined && `s3:${event}`.startsWith(family)));
 }
 
-/** The rules that an event of a key is told by. */
+/**
+ * The rules that an event of a key is told by.
+ *
+ * @example
+ * ```ts
+ * import { rulesFor } from "@seneschal/core/storage";
+ * const rule = { id: "r1", webhook: "audit", events: ["s3:ObjectCreated:*"], prefix: "a/" };
+ * console.log(rulesFor([rule], "ObjectCreated:Put", "a/b").length, rulesFor([rule], "ObjectCreated:Put", "b").length); // 1 0
+ * ```
+ */
 export function rulesFor(rules: readonly NotificationRule[], event: ObjectEventName, key: string): readonly NotificationRule[] {
   checkArgument("rules", rules, "array");
   checkArgument("event", event, "string");
@@ -138,12 +147,28 @@ function formEncoded(text: string): string {
     .replaceAll("%2F", "/");
 }
 
-/** The name of a webhook as a destination, in the form of an ARN. */
+/**
+ * The name of a webhook as a destination, in the form of an ARN.
+ *
+ * @example
+ * ```ts
+ * import { webhookArn } from "@seneschal/core/storage";
+ * console.log(webhookArn("audit")); // arn:seneschal:sqs::audit:webhook
+ * ```
+ */
 export function webhookArn(name: string): string {
   return `arn:seneschal:sqs::${name}:webhook`;
 }
 
-/** The webhook that a destination names; `undefined` for what is none. */
+/**
+ * The webhook that a destination names; `undefined` for what is none.
+ *
+ * @example
+ * ```ts
+ * import { webhookArn, webhookOfArn } from "@seneschal/core/storage";
+ * console.log(webhookOfArn(webhookArn("audit")), webhookOfArn("arn:aws:sns:::x")); // audit undefined
+ * ```
+ */
 export function webhookOfArn(arn: string): string | undefined {
   return /^arn:(?:seneschal|minio):sqs:[a-z0-9-]*:([a-z0-9][a-z0-9-]{0,62}):webhook$/.exec(arn)?.[1];
 }

@@ -49,7 +49,15 @@ export interface ReplicatedVersion {
   readonly replica?: boolean;
 }
 
-/** The name of a destination among those of its bucket. */
+/**
+ * The name of a destination among those of its bucket.
+ *
+ * @example
+ * ```ts
+ * import { destinationKey } from "@seneschal/core/storage";
+ * console.log(destinationKey({ name: "west", bucket: "docs" })); // west/docs
+ * ```
+ */
 export function destinationKey(destination: ReplicationDestination): string {
   checkArgument("destination", destination, "object");
   return `${destination.name}/${destination.bucket}`;
@@ -150,7 +158,16 @@ export interface NoRoom {
   readonly until: number;
 }
 
-/** Until when a version waits for room in its bucket, milliseconds; `undefined`: it is sent. What takes no room does not wait for any. */
+/**
+ * Until when a version waits for room in its bucket, milliseconds; `undefined`: it is sent. What takes no room does not wait for any.
+ *
+ * @example
+ * ```ts
+ * import { roomAfter, waitsForRoom } from "@seneschal/core/storage";
+ * const room = roomAfter(undefined, 100, 0);
+ * console.log(waitsForRoom(room, 200, 1) === room.until, waitsForRoom(room, 50, 1)); // true undefined
+ * ```
+ */
 export function waitsForRoom(room: NoRoom | undefined, size: number, now: number): number | undefined {
   checkArgument("size", size, "number");
   checkArgument("now", now, "number");
@@ -160,6 +177,13 @@ export function waitsForRoom(room: NoRoom | undefined, size: number, now: number
 /**
  * What is known of a bucket's room once it had none for a version: smaller ones are still sent. Once that time is over all are, so that none
  * waits for a larger one.
+ *
+ * @example
+ * ```ts
+ * import { roomAfter } from "@seneschal/core/storage";
+ * const room = roomAfter(undefined, 100, 0);
+ * console.log(room.size, room.failures); // 100 1
+ * ```
  */
 export function roomAfter(room: NoRoom | undefined, size: number, now: number): NoRoom {
   checkArgument("size", size, "number");
@@ -170,7 +194,16 @@ export function roomAfter(room: NoRoom | undefined, size: number, now: number): 
   return { size, failures: failures + 1, until: now + retryMs(failures) };
 }
 
-/** Those that wait, by their keys: keys may go at once, the versions of one key go one after the other as they are ordered. */
+/**
+ * Those that wait, by their keys: keys may go at once, the versions of one key go one after the other as they are ordered.
+ *
+ * @example
+ * ```ts
+ * import { lanesOf } from "@seneschal/core/storage";
+ * const waiting = [{ key: "a", ordinal: 2 }, { key: "b", ordinal: 1 }, { key: "a", ordinal: 1 }];
+ * console.log(lanesOf(waiting).map((lane) => lane.map(({ ordinal }) => ordinal))); // [ [ 1 ], [ 1, 2 ] ]
+ * ```
+ */
 export function lanesOf<T extends { readonly key: string; readonly ordinal: number }>(
   waiting: readonly T[],
 ): readonly (readonly T[])[] {
@@ -183,6 +216,12 @@ export function lanesOf<T extends { readonly key: string; readonly ordinal: numb
 /**
  * Where a copy goes among the versions of its key, by their order: it keeps the one that it had, so that whatever is sent twice, late, or
  * beside other writers ends in the same versions. Of two of one moment the one that comes first as a text is the later, as in a listing.
+ *
+ * @example
+ * ```ts
+ * import { placeOfReplica } from "@seneschal/core/storage";
+ * console.log(placeOfReplica({ version: "02", ordinal: 2 }, { version: "01", ordinal: 1 })); // past
+ * ```
  */
 export function placeOfReplica(current: VersionPlace | undefined, replica: VersionPlace): "current" | "past" {
   checkArgument("replica", replica, "object");
@@ -196,7 +235,15 @@ export interface VersionPlace {
   readonly ordinal: number;
 }
 
-/** The name of a bucket elsewhere, in the form of an ARN. */
+/**
+ * The name of a bucket elsewhere, in the form of an ARN.
+ *
+ * @example
+ * ```ts
+ * import { destinationArn } from "@seneschal/core/storage";
+ * console.log(destinationArn({ name: "west", bucket: "docs" })); // arn:seneschal:replication::west:docs
+ * ```
+ */
 export function destinationArn(destination: ReplicationDestination): string {
   checkArgument("destination", destination, "object");
   return `arn:seneschal:replication::${destination.name}:${destination.bucket}`;

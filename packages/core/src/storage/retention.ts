@@ -26,7 +26,15 @@ export interface Held {
 
 const dayMs = 86_400_000;
 
-/** The retention of a version that is made now. */
+/**
+ * The retention of a version that is made now.
+ *
+ * @example
+ * ```ts
+ * import { defaultRetention } from "@seneschal/core/storage";
+ * console.log(defaultRetention({ mode: "GOVERNANCE", unit: "days", count: 1 }, 0)); // { mode: 'GOVERNANCE', until: 86400000 }
+ * ```
+ */
 export function defaultRetention(retention: DefaultRetention, now: number): Retention {
   checkArgument("retention", retention, "object");
   checkArgument("now", now, "number");
@@ -37,6 +45,18 @@ export function defaultRetention(retention: DefaultRetention, now: number): Rete
 /**
  * Throws `ObjectLocked` while a version may not be deleted: a legal hold and `COMPLIANCE` hold against everybody, `GOVERNANCE`
  * against who does not bypass it.
+ *
+ * @example
+ * ```ts
+ * import { checkDeletable } from "@seneschal/core/storage";
+ * const held = { retention: { mode: "GOVERNANCE", until: 1000 } } as const;
+ * checkDeletable(held, 1000, false);
+ * try {
+ *   checkDeletable(held, 999, false);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // ObjectLocked
+ * }
+ * ```
  */
 export function checkDeletable(held: Held, now: number, bypass: boolean): void {
   checkArgument("held", held, "object");
@@ -70,6 +90,18 @@ export type RetentionChange = "holder" | "bypass" | "replica";
  * Throws `ObjectLocked` when a retention is to become another one than the same for longer: `COMPLIANCE` only grows, `GOVERNANCE`
  * is changed otherwise, or ended, by bypass alone. What is copied from elsewhere may turn `GOVERNANCE` to a `COMPLIANCE` that ends no sooner,
  * and bypasses nothing.
+ *
+ * @example
+ * ```ts
+ * import { checkRetentionChange } from "@seneschal/core/storage";
+ * const before = { mode: "COMPLIANCE", until: 1000 } as const;
+ * checkRetentionChange(before, { mode: "COMPLIANCE", until: 2000 }, 0, "holder");
+ * try {
+ *   checkRetentionChange(before, undefined, 0, "holder");
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // ObjectLocked
+ * }
+ * ```
  */
 export function checkRetentionChange(
   before: Retention | undefined,
@@ -90,6 +122,12 @@ export function checkRetentionChange(
 /**
  * What becomes of the retention that a copy has when its version is kept by another one: it is that one (`put`) or stays (`kept`), whichever
  * holds as much as both; of two that hold differently neither does (`refused`).
+ *
+ * @example
+ * ```ts
+ * import { retentionOfReplica } from "@seneschal/core/storage";
+ * console.log(retentionOfReplica({ mode: "COMPLIANCE", until: 1000 }, { mode: "COMPLIANCE", until: 2000 }, 0)); // put
+ * ```
  */
 export function retentionOfReplica(there: Retention | undefined, wanted: Retention, now: number): "put" | "kept" | "refused" {
   checkArgument("wanted", wanted, "object");

@@ -26,7 +26,15 @@ export interface TuningProblem {
   readonly message: string;
 }
 
-/** Every problem of a change; with one problem nothing is applied. */
+/**
+ * Every problem of a change; with one problem nothing is applied.
+ *
+ * @example
+ * ```ts
+ * import { tuningProblems } from "@seneschal/core/storage";
+ * console.log(tuningProblems({}), tuningProblems({ gc_interval_s: -1 }).length); // [] 1
+ * ```
+ */
 export function tuningProblems(change: Readonly<Record<string, unknown>>): readonly TuningProblem[] {
   checkArgument("change", change, "object");
   const problems: TuningProblem[] = [];

@@ -38,7 +38,15 @@ export interface WebsiteTarget {
   readonly key: string;
 }
 
-/** The key that is served for a path without its first slash. */
+/**
+ * The key that is served for a path without its first slash.
+ *
+ * @example
+ * ```ts
+ * import { pageKey } from "@seneschal/core/storage";
+ * console.log(pageKey({ index: "index.html" }, ""), pageKey({ index: "index.html" }, "a/")); // index.html a/index.html
+ * ```
+ */
 export function pageKey(website: Website, path: string): string {
   checkArgument("website", website, "object");
   checkArgument("path", path, "string");

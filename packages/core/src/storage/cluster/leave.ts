@@ -5,7 +5,15 @@ import { storageError } from "../errors.ts";
 import { type ClusterState, type DevicesSeen, judgeLeave } from "./state.ts";
 import type { ClusterCommand } from "./step.ts";
 
-/** The devices that a node which leaves must empty. */
+/**
+ * The devices that a node which leaves must empty.
+ *
+ * @example
+ * ```ts
+ * import { devicesToEmpty, emptyCluster } from "@seneschal/core/storage";
+ * console.log(devicesToEmpty(emptyCluster, "n1")); // []
+ * ```
+ */
 export function devicesToEmpty(state: Pick<ClusterState, "devices">, node: string): readonly Device[] {
   checkArgument("state", state, "object");
   checkArgument("node", node, "string");
@@ -15,6 +23,17 @@ export function devicesToEmpty(state: Pick<ClusterState, "devices">, node: strin
 /**
  * Tells a node to leave: it takes nothing new, and its shards move away. `up`: who answers. Throws `EvacuationRefused` where redundancy
  * would not hold, `NotFound` for a node that is no member.
+ *
+ * @example
+ * ```ts
+ * import { drainNode, emptyCluster } from "@seneschal/core/storage";
+ * const seen = { reached: () => true, usedBytes: () => 0, freeBytes: () => 0, up: () => true };
+ * try {
+ *   drainNode(emptyCluster, "n1", seen);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // NotFound
+ * }
+ * ```
  */
 export function drainNode(
   state: ClusterState,
@@ -35,7 +54,19 @@ export function drainNode(
   return { kind: "node.state", id: node, state: "Draining" };
 }
 
-/** A node that was told to leave stays: what was moved stays moved. Throws `NotFound`. */
+/**
+ * A node that was told to leave stays: what was moved stays moved. Throws `NotFound`.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, keepNode } from "@seneschal/core/storage";
+ * try {
+ *   keepNode(emptyCluster, "n1");
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // NotFound
+ * }
+ * ```
+ */
 export function keepNode(state: ClusterState, node: string): readonly ClusterCommand[] {
   checkArgument("state", state, "object");
   checkArgument("node", node, "string");
@@ -43,7 +74,15 @@ export function keepNode(state: ClusterState, node: string): readonly ClusterCom
   return [{ kind: "node.state", id: node, state: "Active" }, ...keepDevices(state, node)];
 }
 
-/** The devices of a node that were being emptied stay as they are. */
+/**
+ * The devices of a node that were being emptied stay as they are.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, keepDevices } from "@seneschal/core/storage";
+ * console.log(keepDevices(emptyCluster, "n1")); // []
+ * ```
+ */
 export function keepDevices(state: Pick<ClusterState, "devices">, node: string): readonly ClusterCommand[] {
   return devicesToEmpty(state, node)
     .filter((device) => device.state === "Evacuating")
@@ -53,6 +92,16 @@ export function keepDevices(state: Pick<ClusterState, "devices">, node: string):
 /**
  * Takes a node out of the cluster; `asked`: the node that was told to. Throws `DeviceNotEvacuated` while it has a device that is not
  * Removed, `EvacuationRefused` while it votes in a shard and of itself, `NotFound`.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, evictNode } from "@seneschal/core/storage";
+ * try {
+ *   evictNode(emptyCluster, "n1", "n2");
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // NotFound
+ * }
+ * ```
  */
 export function evictNode(state: ClusterState, node: string, asked: string): ClusterCommand {
   checkArgument("state", state, "object");
@@ -74,7 +123,19 @@ export function evictNode(state: ClusterState, node: string, asked: string): Clu
 
 type Why = Pick<Extract<DeviceEvent, { readonly kind: "evacuate" }>, "trigger" | "reason" | "reading">;
 
-/** Makes a device Evacuating: it takes nothing new. Throws `EvacuationRefused` where redundancy would not hold, `NotFound`. */
+/**
+ * Makes a device Evacuating: it takes nothing new. Throws `EvacuationRefused` where redundancy would not hold, `NotFound`.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, evacuateDevice } from "@seneschal/core/storage";
+ * try {
+ *   evacuateDevice(emptyCluster, "d1", { trigger: "operator", reason: "worn" }, { reached: () => true, usedBytes: () => 0, freeBytes: () => 0 });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // NotFound
+ * }
+ * ```
+ */
 export function evacuateDevice(state: ClusterState, id: string, why: Why, seen: DevicesSeen): ClusterCommand {
   checkArgument("state", state, "object");
   checkArgument("id", id, "string");
@@ -90,7 +151,19 @@ export function evacuateDevice(state: ClusterState, id: string, why: Why, seen: 
   return { kind: "device.event", id, event: { kind: "evacuate", targets, needed, ...why } };
 }
 
-/** A device that was being emptied stays; its automatic evacuation waits for a worse `reading`. Throws `NotFound`. */
+/**
+ * A device that was being emptied stays; its automatic evacuation waits for a worse `reading`. Throws `NotFound`.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, keepDevice } from "@seneschal/core/storage";
+ * try {
+ *   keepDevice(emptyCluster, "d1", {});
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // NotFound
+ * }
+ * ```
+ */
 export function keepDevice(state: Pick<ClusterState, "devices">, id: string, reading: SmartReading): ClusterCommand {
   checkArgument("state", state, "object");
   checkArgument("id", id, "string");
@@ -130,7 +203,20 @@ export function removeFailed(id: string, references: number): ClusterCommand | u
   return references > 0 ? undefined : { kind: "device.event", id, event: { kind: "remove", references } };
 }
 
-/** Takes a device away; `references`: fragments that still lie on it. Throws `DeviceNotEvacuated`. */
+/**
+ * Takes a device away; `references`: fragments that still lie on it. Throws `DeviceNotEvacuated`.
+ *
+ * @example
+ * ```ts
+ * import { removeDevice } from "@seneschal/core/storage";
+ * console.log(removeDevice("d1", 0).kind); // device.delete
+ * try {
+ *   removeDevice("d1", 3);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // DeviceNotEvacuated
+ * }
+ * ```
+ */
 export function removeDevice(id: string, references: number): ClusterCommand {
   checkArgument("id", id, "string");
   checkArgument("references", references, "number");
@@ -139,7 +225,20 @@ export function removeDevice(id: string, references: number): ClusterCommand {
   return { kind: "device.delete", id };
 }
 
-/** Takes a pool away that the settings of the node do not name, which would make it again. Throws `PoolNotEmpty`. */
+/**
+ * Takes a pool away that the settings of the node do not name, which would make it again. Throws `PoolNotEmpty`.
+ *
+ * @example
+ * ```ts
+ * import { removePool } from "@seneschal/core/storage";
+ * console.log(removePool("p1", { configured: [], holdsData: false }).kind); // pool.delete
+ * try {
+ *   removePool("p1", { configured: ["p1"], holdsData: false });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // PoolNotEmpty
+ * }
+ * ```
+ */
 export function removePool(
   id: string,
   facts: { readonly configured: readonly string[]; readonly holdsData: boolean },

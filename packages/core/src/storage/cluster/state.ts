@@ -57,7 +57,19 @@ export const emptyCluster: ClusterState = {
   lastPeriodicScrubAt: 0,
 };
 
-/** How new chunks of a pool are spread, and how many fragments must land before a write is acknowledged. */
+/**
+ * How new chunks of a pool are spread, and how many fragments must land before a write is acknowledged.
+ *
+ * @example
+ * ```ts
+ * import { durabilityOf, emptyCluster } from "@seneschal/core/storage";
+ * const node = { id: "n1", address: "", dataAddress: "", peerAddress: "", state: "Active", joinedAt: 0 } as const;
+ * const pool = { id: "p1", class: "ssd", thresholds: {} } as const;
+ * const device = { id: "d1", node: "n1", pool: "p1", class: "ssd", capacityBytes: 1000, state: "Healthy", evacuated: false, reason: "", since: 0 } as const;
+ * const state = { ...emptyCluster, nodes: { n1: node }, pools: { p1: pool }, devices: { d1: device } };
+ * console.log(durabilityOf(state, pool)); // { durability: { kind: 'ec', data: 4, parity: 2 }, acknowledge: 5 }
+ * ```
+ */
 export function durabilityOf(
   state: Pick<ClusterState, "pools" | "devices">,
   pool: Pool,
@@ -73,7 +85,19 @@ export function durabilityOf(
   return { durability, acknowledge: acknowledgeOf(durability) };
 }
 
-/** True while a device can take new fragments. */
+/**
+ * True while a device can take new fragments.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, takesWrites } from "@seneschal/core/storage";
+ * const node = { id: "n1", address: "", dataAddress: "", peerAddress: "", state: "Active", joinedAt: 0 } as const;
+ * const pool = { id: "p1", class: "ssd", thresholds: {} } as const;
+ * const device = { id: "d1", node: "n1", pool: "p1", class: "ssd", capacityBytes: 1000, state: "Healthy", evacuated: false, reason: "", since: 0 } as const;
+ * const state = { ...emptyCluster, nodes: { n1: node }, pools: { p1: pool }, devices: { d1: device } };
+ * console.log(takesWrites(state, device), takesWrites(state, { ...device, state: "Failed" })); // true false
+ * ```
+ */
 export function takesWrites(state: Pick<ClusterState, "nodes">, device: Device): boolean {
   checkArgument("state", state, "object");
   checkArgument("device", device, "object");
@@ -84,6 +108,16 @@ export function takesWrites(state: Pick<ClusterState, "nodes">, device: Device):
 /**
  * The devices of a pool that take writes, and how many of them a chunk needs at least, where they are too few: then every write of
  * a chunk is refused. A pool without devices is full, and none of these.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, tooFewDevices } from "@seneschal/core/storage";
+ * const node = { id: "n1", address: "", dataAddress: "", peerAddress: "", state: "Active", joinedAt: 0 } as const;
+ * const pool = { id: "p1", class: "ssd", thresholds: {} } as const;
+ * const device = { id: "d1", node: "n1", pool: "p1", class: "ssd", capacityBytes: 1000, state: "Healthy", evacuated: false, reason: "", since: 0 } as const;
+ * const state = { ...emptyCluster, nodes: { n1: node }, pools: { p1: pool }, devices: { d1: device } };
+ * console.log(tooFewDevices({ ...state, devices: {} }, { ...pool, durability: { kind: "ec", data: 4, parity: 2 } })); // undefined
+ * ```
  */
 export function tooFewDevices(
   state: Pick<ClusterState, "pools" | "devices" | "nodes">,
@@ -101,6 +135,16 @@ export function tooFewDevices(
  * How many fragments of one chunk a node may hold: an even share of them over the nodes of the pool. Those that do not answer
  * count as well: a fragment that finds no place waits for its node, while two on one node would be lost together. `answers`
  * counts only nodes that do, for what has waited long enough; at least a majority, so that no chunk gathers on one node.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, nodeShare } from "@seneschal/core/storage";
+ * const node = { id: "n1", address: "", dataAddress: "", peerAddress: "", state: "Active", joinedAt: 0 } as const;
+ * const pool = { id: "p1", class: "ssd", thresholds: {} } as const;
+ * const device = { id: "d1", node: "n1", pool: "p1", class: "ssd", capacityBytes: 1000, state: "Healthy", evacuated: false, reason: "", since: 0 } as const;
+ * const state = { ...emptyCluster, nodes: { n1: node }, pools: { p1: pool }, devices: { d1: device } };
+ * console.log(nodeShare(state, pool, 6)); // 6
+ * ```
  */
 export function nodeShare(
   state: Pick<ClusterState, "devices" | "nodes">,
@@ -129,6 +173,17 @@ export interface DevicesSeen {
 /**
  * Whether what lies on the devices of a pool that leave could lie as safely on those that stay: on as many Healthy devices as a chunk
  * has fragments, each with room for its share, and so that the loss of a node is covered where it is now. `refusal` says why not.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, judgeLeave } from "@seneschal/core/storage";
+ * const node = { id: "n1", address: "", dataAddress: "", peerAddress: "", state: "Active", joinedAt: 0 } as const;
+ * const pool = { id: "p1", class: "ssd", thresholds: {} } as const;
+ * const device = { id: "d1", node: "n1", pool: "p1", class: "ssd", capacityBytes: 1000, state: "Healthy", evacuated: false, reason: "", since: 0 } as const;
+ * const state = { ...emptyCluster, nodes: { n1: node }, pools: { p1: pool }, devices: { d1: device } };
+ * const seen = { reached: () => true, usedBytes: () => 10, freeBytes: () => 990 };
+ * console.log(judgeLeave(state, pool, ({ id }) => id === "d1", seen).refusal !== undefined); // true
+ * ```
  */
 export function judgeLeave(
   state: Pick<ClusterState, "devices" | "nodes" | "pools">,
@@ -185,7 +240,15 @@ function nodesOf(
   return nodes;
 }
 
-/** True when writes to the shard are refused: the cluster or the shard is in maintenance. */
+/**
+ * True when writes to the shard are refused: the cluster or the shard is in maintenance.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, isReadOnly } from "@seneschal/core/storage";
+ * console.log(isReadOnly({ ...emptyCluster, maintenance: true }, "s0")); // true
+ * ```
+ */
 export function isReadOnly(state: ClusterState, shardId: string): boolean {
   checkArgument("state", state, "object");
   checkArgument("shardId", shardId, "string");

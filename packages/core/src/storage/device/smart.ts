@@ -17,6 +17,12 @@ export const smartLimits = { wearPercent: 90, badSectors: 100, temperatureWarnin
 /**
  * Judges a reading by the device's class: wear counts for SSD and NVMe only, bad sectors for HDD only; `custom` and
  * `mixed` devices are judged by whichever value they report.
+ *
+ * @example
+ * ```ts
+ * import { smartVerdict } from "@seneschal/core/storage";
+ * console.log(smartVerdict("ssd", { wearPercent: 95 }).action, smartVerdict("hdd", { wearPercent: 95 }).action); // evacuate none
+ * ```
  */
 export function smartVerdict(deviceClass: DeviceClass, reading: SmartReading): SmartVerdict {
   checkArgument("deviceClass", deviceClass, "string");
@@ -48,7 +54,15 @@ export function smartVerdict(deviceClass: DeviceClass, reading: SmartReading): S
   return { action: reasons.length > 0 ? "evacuate" : "none", priority: high ? "high" : "normal", flags, reasons };
 }
 
-/** What is done, in this order, with a device that its readings condemn: one that is being emptied, or is gone, is left alone. */
+/**
+ * What is done, in this order, with a device that its readings condemn: one that is being emptied, or is gone, is left alone.
+ *
+ * @example
+ * ```ts
+ * import { afterVerdict } from "@seneschal/core/storage";
+ * console.log(afterVerdict("Healthy", { action: "evacuate" }), afterVerdict("Evacuating", { action: "evacuate" })); // [ 'degrade', 'evacuate' ] []
+ * ```
+ */
 export function afterVerdict(state: DeviceState, verdict: Pick<SmartVerdict, "action">): readonly ("degrade" | "evacuate")[] {
   checkArgument("state", state, "string");
   checkArgument("verdict", verdict, "object");

@@ -42,14 +42,30 @@ const edges: Readonly<Record<DeviceState, readonly DeviceState[]>> = {
   Removed: [],
 };
 
-/** True when the state graph has the edge. Guards come on top, in {@link stepDevice}. */
+/**
+ * True when the state graph has the edge. Guards come on top, in {@link stepDevice}.
+ *
+ * @example
+ * ```ts
+ * import { canTransition } from "@seneschal/core/storage";
+ * console.log(canTransition("Healthy", "Degraded"), canTransition("Removed", "Healthy")); // true false
+ * ```
+ */
 export function canTransition(from: DeviceState, to: DeviceState): boolean {
   checkArgument("from", from, "string");
   checkArgument("to", to, "string");
   return edges[from].includes(to);
 }
 
-/** True when `next` is worse than `held` in any value that a trigger reads. */
+/**
+ * True when `next` is worse than `held` in any value that a trigger reads.
+ *
+ * @example
+ * ```ts
+ * import { readingWorsened } from "@seneschal/core/storage";
+ * console.log(readingWorsened({ badSectors: 1 }, { badSectors: 2 }), readingWorsened({ badSectors: 2 }, { badSectors: 2 })); // true false
+ * ```
+ */
 export function readingWorsened(held: SmartReading, next: SmartReading): boolean {
   checkArgument("held", held, "object");
   checkArgument("next", next, "object");

@@ -44,7 +44,15 @@ export interface KnownFile<Kept extends KeptAttributes = KeptAttributes> {
   readonly content?: FileContent | undefined;
 }
 
-/** Milliseconds as POSIX has them. */
+/**
+ * Milliseconds as POSIX has them.
+ *
+ * @example
+ * ```ts
+ * import { toFileTime } from "@seneschal/core/storage";
+ * console.log(toFileTime(1500)); // { seconds: 1, nanoseconds: 500000000 }
+ * ```
+ */
 export function toFileTime(ms: number): FileTime {
   checkArgument("ms", ms, "number");
   return { seconds: Math.floor(ms / 1000), nanoseconds: (ms % 1000) * 1_000_000 };
@@ -100,7 +108,15 @@ export function fileAttributes(
   };
 }
 
-/** What is kept of a file or a directory that changes now: later than it did before, also by a clock that stands. */
+/**
+ * What is kept of a file or a directory that changes now: later than it did before, also by a clock that stands.
+ *
+ * @example
+ * ```ts
+ * import { touched } from "@seneschal/core/storage";
+ * console.log(touched({ changed_at: 5 }, 9).changed_at, touched({ changed_at: 5 }, 5).changed_at); // 9 6
+ * ```
+ */
 export function touched<Kept extends KeptAttributes>(kept: Kept, now: number): Kept {
   checkArgument("kept", kept, "object");
   checkArgument("now", now, "number");
@@ -110,6 +126,15 @@ export function touched<Kept extends KeptAttributes>(kept: Kept, now: number): K
 /**
  * What is kept of a file once a user set what it may ({@link checkSettings}) of it, but for its size. What is set is later than what was, also by a clock
  * that stands; the time of a directory stays what it was, whatever else of it is set.
+ *
+ * @example
+ * ```ts
+ * import { keptAfter, type KeptAttributes } from "@seneschal/core/storage";
+ * const ada = { uid: 1000, gid: 100, gids: [] };
+ * const file = { kind: "file", fileId: 2n, kept: { uid: 1000, gid: 100, mode: 0o640, changed_at: 5 } } as const;
+ * const from = { fsid: 1n, uid: 0, gid: 0, file_mode: 0o644, directory_mode: 0o755 };
+ * console.log(keptAfter<KeptAttributes>(ada, file, from, { mode: 0o600 }, 9)); // { uid: 1000, gid: 100, mode: 384, changed_at: 9 }
+ * ```
  */
 export function keptAfter<Kept extends KeptAttributes>(
   user: FileUser,
@@ -145,7 +170,16 @@ export function keptAfter<Kept extends KeptAttributes>(
   };
 }
 
-/** What a new file begins with: who makes it owns it, in the directory's group where its set-group-id bit says so; root may say which. */
+/**
+ * What a new file begins with: who makes it owns it, in the directory's group where its set-group-id bit says so; root may say which.
+ *
+ * @example
+ * ```ts
+ * import { beginsWith } from "@seneschal/core/storage";
+ * const ada = { uid: 1000, gid: 100, gids: [] };
+ * console.log(beginsWith(ada, { mode: 0o2755, gid: 50 }, {}, 0o644)); // { mode: 420, uid: 1000, gid: 50 }
+ * ```
+ */
 export function beginsWith(
   user: FileUser,
   directory: Pick<FileAttributes, "mode" | "gid">,

@@ -15,7 +15,22 @@ export const maxRenamedKeys = 1000;
 
 type Owned = Pick<FileAttributes, "mode" | "uid" | "gid" | "kind">;
 
-/** Throws `EISDIR`, `EINVAL` or `EACCES` unless the user may read or write bytes of a file, `EFBIG` for a write that ends behind the most. */
+/**
+ * Throws `EISDIR`, `EINVAL` or `EACCES` unless the user may read or write bytes of a file, `EFBIG` for a write that ends behind the most.
+ *
+ * @example
+ * ```ts
+ * import { checkTransfer } from "@seneschal/core/storage";
+ * const file = { kind: "file", mode: 0o640, uid: 1000, gid: 100 } as const;
+ * const [ada, eve] = [{ uid: 1000, gid: 100, gids: [] }, { uid: 2000, gid: 200, gids: [] }];
+ * checkTransfer(ada, file, "write", 10);
+ * try {
+ *   checkTransfer(eve, file, "read");
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // EACCES
+ * }
+ * ```
+ */
 export function checkTransfer(user: FileUser, file: Owned, want: "read" | "write", end = 0): void {
   checkArgument("user", user, "object");
   checkArgument("file", file, "object");
@@ -25,7 +40,20 @@ export function checkTransfer(user: FileUser, file: Owned, want: "read" | "write
   if (want === "write") checkSize(end);
 }
 
-/** Throws `EISDIR`, `EINVAL` or `EFBIG` unless a file can be made so many bytes long. */
+/**
+ * Throws `EISDIR`, `EINVAL` or `EFBIG` unless a file can be made so many bytes long.
+ *
+ * @example
+ * ```ts
+ * import { checkResize } from "@seneschal/core/storage";
+ * checkResize("file", 10);
+ * try {
+ *   checkResize("directory", 0);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // EISDIR
+ * }
+ * ```
+ */
 export function checkResize(kind: FileKind, size: number): void {
   checkArgument("kind", kind, "string");
   checkArgument("size", size, "number");
@@ -41,6 +69,17 @@ function checkSize(size: number): void {
 /**
  * Throws `EEXIST` where a name is taken that is to be made: it is left to who does not mind, and to who made it exclusively by the same
  * call (`exclusive`, what it was called by) and asks again since the answer was lost.
+ *
+ * @example
+ * ```ts
+ * import { checkTaken } from "@seneschal/core/storage";
+ * checkTaken({ kind: "file" }, { kind: "unchecked" });
+ * try {
+ *   checkTaken({ kind: "file" }, { kind: "guarded" });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // EEXIST
+ * }
+ * ```
  */
 export function checkTaken(
   found: { readonly kind: FileKind; readonly exclusive?: string | undefined },
@@ -53,7 +92,22 @@ export function checkTaken(
     throw fileError("EEXIST", "the name is taken");
 }
 
-/** Throws unless what has the new name may be replaced by what is renamed: `EACCES` and `EPERM` as of a removal, `ENOTDIR`, `EISDIR`. */
+/**
+ * Throws unless what has the new name may be replaced by what is renamed: `EACCES` and `EPERM` as of a removal, `ENOTDIR`, `EISDIR`.
+ *
+ * @example
+ * ```ts
+ * import { checkReplaced } from "@seneschal/core/storage";
+ * const directory = { kind: "directory", mode: 0o755, uid: 1000, gid: 100 } as const;
+ * const [ada, eve] = [{ uid: 1000, gid: 100, gids: [] }, { uid: 2000, gid: 200, gids: [] }];
+ * checkReplaced(ada, directory, directory, directory);
+ * try {
+ *   checkReplaced(eve, directory, directory, directory);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // EACCES
+ * }
+ * ```
+ */
 export function checkReplaced(user: FileUser, source: Pick<Owned, "kind">, directory: Owned, replaced: Owned): void {
   checkArgument("source", source, "object");
   checkArgument("replaced", replaced, "object");
@@ -64,19 +118,58 @@ export function checkReplaced(user: FileUser, source: Pick<Owned, "kind">, direc
     throw fileError("EISDIR", "a file does not replace a directory");
 }
 
-/** Throws `CrossShardRename` for a rename over exports. */
+/**
+ * Throws `CrossShardRename` for a rename over exports.
+ *
+ * @example
+ * ```ts
+ * import { checkSameExport } from "@seneschal/core/storage";
+ * checkSameExport(1n, 1n);
+ * try {
+ *   checkSameExport(1n, 2n);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // CrossShardRename
+ * }
+ * ```
+ */
 export function checkSameExport(from: bigint, to: bigint): void {
   if (from !== to) throw storageError("CrossShardRename", "that is another export: its keys are in other shards");
 }
 
-/** Throws `EINVAL` for a rename of a directory into itself; keys of directories end with `/`. */
+/**
+ * Throws `EINVAL` for a rename of a directory into itself; keys of directories end with `/`.
+ *
+ * @example
+ * ```ts
+ * import { checkOutside } from "@seneschal/core/storage";
+ * checkOutside("a/", "b/");
+ * try {
+ *   checkOutside("a/", "a/b/");
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // EINVAL
+ * }
+ * ```
+ */
 export function checkOutside(from: string, to: string): void {
   checkArgument("from", from, "string");
   checkArgument("to", to, "string");
   if (from.endsWith("/") && to.startsWith(from)) throw fileError("EINVAL", "a directory does not go into itself");
 }
 
-/** Throws `CrossShardRename` for a directory that is not renamed in one commit: `keys` below it, more where there are `more`. */
+/**
+ * Throws `CrossShardRename` for a directory that is not renamed in one commit: `keys` below it, more where there are `more`.
+ *
+ * @example
+ * ```ts
+ * import { checkDirectoryRename } from "@seneschal/core/storage";
+ * checkDirectoryRename(false, 3, false);
+ * try {
+ *   checkDirectoryRename(false, 3, true);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // CrossShardRename
+ * }
+ * ```
+ */
 export function checkDirectoryRename(versioned: boolean, keys: number, more: boolean): void {
   checkArgument("versioned", versioned, "boolean");
   checkArgument("keys", keys, "number");
@@ -109,7 +202,15 @@ export function movedKey(key: string, from: string, to: string): string {
   return moved;
 }
 
-/** A directory, the keys below it, and the directories on the way down to them: they have records, though they may have no objects. */
+/**
+ * A directory, the keys below it, and the directories on the way down to them: they have records, though they may have no objects.
+ *
+ * @example
+ * ```ts
+ * import { keysWithin } from "@seneschal/core/storage";
+ * console.log(keysWithin("a/", ["a/b/c"])); // [ 'a/', 'a/b/c', 'a/b/' ]
+ * ```
+ */
 export function keysWithin(directory: string, keys: readonly string[]): readonly string[] {
   checkArgument("directory", directory, "string");
   checkArgument("keys", keys, "array");
@@ -118,7 +219,20 @@ export function keysWithin(directory: string, keys: readonly string[]): readonly
   return [...all];
 }
 
-/** Throws `ENOTEMPTY` for a directory with anything but its own object among keys that were met from its own on. */
+/**
+ * Throws `ENOTEMPTY` for a directory with anything but its own object among keys that were met from its own on.
+ *
+ * @example
+ * ```ts
+ * import { checkEmpty } from "@seneschal/core/storage";
+ * checkEmpty("a/", ["a/", "b"]);
+ * try {
+ *   checkEmpty("a/", ["a/", "a/x"]);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // ENOTEMPTY
+ * }
+ * ```
+ */
 export function checkEmpty(directory: string, keys: readonly string[]): void {
   checkArgument("directory", directory, "string");
   checkArgument("keys", keys, "array");
@@ -126,7 +240,15 @@ export function checkEmpty(directory: string, keys: readonly string[]): void {
     throw fileError("ENOTEMPTY", "the directory is not empty");
 }
 
-/** The export that a path leads to, the innermost of those that are let to the client, and the names that lead on from its root. */
+/**
+ * The export that a path leads to, the innermost of those that are let to the client, and the names that lead on from its root.
+ *
+ * @example
+ * ```ts
+ * import { exportAt } from "@seneschal/core/storage";
+ * console.log(exportAt([{ path: "/docs" }, { path: "/docs/a" }], "/docs/a/b")); // { from: { path: '/docs/a' }, names: [ 'b' ] }
+ * ```
+ */
 export function exportAt<E extends { readonly path: string }>(
   exports: readonly E[],
   path: string,
@@ -146,7 +268,15 @@ const refusals: Partial<Readonly<Record<ObjectErrorCode, FileErrorCode>>> = {
   MethodNotAllowed: "ENOENT",
 };
 
-/** A failure of an object as that of a file; what is none stays what it is. */
+/**
+ * A failure of an object as that of a file; what is none stays what it is.
+ *
+ * @example
+ * ```ts
+ * import { asFileFailure, objectError } from "@seneschal/core/storage";
+ * console.log((asFileFailure(objectError("PreconditionFailed", "it is another")) as { code?: string }).code); // PreconditionFailed
+ * ```
+ */
 export function asFileFailure(error: unknown): unknown {
   if (!isCoded(error) || !Object.hasOwn(refusals, error.code)) return error;
   return fileError(refusals[error.code as ObjectErrorCode] as FileErrorCode, error.message);

@@ -20,7 +20,15 @@ export type FileErrorCode =
   | "EBADCOOKIE"
   | "ETOOSMALL";
 
-/** A {@link CodedError} of a file service. */
+/**
+ * A {@link CodedError} of a file service.
+ *
+ * @example
+ * ```ts
+ * import { fileError } from "@seneschal/core/storage";
+ * console.log(fileError("ENOENT", "there is no such file").code); // ENOENT
+ * ```
+ */
 export function fileError(
   code: FileErrorCode,
   message: string,

@@ -16,7 +16,15 @@ const version = 1;
 const length = 26;
 const none = 0xffffffff;
 
-/** 26 bytes: a version, zero, export, file, shard and generation, big-endian. */
+/**
+ * 26 bytes: a version, zero, export, file, shard and generation, big-endian.
+ *
+ * @example
+ * ```ts
+ * import { encodeHandle } from "@seneschal/core/storage";
+ * console.log(encodeHandle({ fsid: 1n, fileId: 2n }).length); // 26
+ * ```
+ */
 export function encodeHandle(handle: FileHandle): Uint8Array {
   checkArgument("handle", handle, "object");
   const { fsid, fileId, shard } = handle;
@@ -30,7 +38,15 @@ export function encodeHandle(handle: FileHandle): Uint8Array {
   return bytes;
 }
 
-/** Throws `EBADHANDLE` for bytes that are none of ours. */
+/**
+ * Throws `EBADHANDLE` for bytes that are none of ours.
+ *
+ * @example
+ * ```ts
+ * import { decodeHandle, encodeHandle } from "@seneschal/core/storage";
+ * console.log(decodeHandle(encodeHandle({ fsid: 1n, fileId: 2n })).fileId); // 2n
+ * ```
+ */
 export function decodeHandle(bytes: Uint8Array): FileHandle {
   checkArgument("bytes", bytes, "bytes");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -48,13 +64,35 @@ export function decodeHandle(bytes: Uint8Array): FileHandle {
 
 const numberOf = ({ id }: Pick<Shard, "id">): number => Number(id.slice("shard-".length));
 
-/** What a handle keeps of the shard that a key is in. */
+/**
+ * What a handle keeps of the shard that a key is in.
+ *
+ * @example
+ * ```ts
+ * import { handleShard } from "@seneschal/core/storage";
+ * console.log(handleShard({ id: "s3", generation: 1 })); // { number: 0, generation: 1 }
+ * ```
+ */
 export function handleShard(shard: Pick<Shard, "id" | "generation">): NonNullable<FileHandle["shard"]> {
   checkArgument("shard", shard, "object");
   return { number: numberOf(shard), generation: shard.generation };
 }
 
-/** Throws `ESTALE` for a handle from before its shard was split: the file is looked up again. */
+/**
+ * Throws `ESTALE` for a handle from before its shard was split: the file is looked up again.
+ *
+ * @example
+ * ```ts
+ * import { checkHandleShard, handleShard, initialShards } from "@seneschal/core/storage";
+ * const [shard] = initialShards(["n1"], 128);
+ * if (shard) checkHandleShard({ fsid: 1n, fileId: 2n, shard: handleShard(shard) }, [shard]);
+ * try {
+ *   if (shard) checkHandleShard({ fsid: 1n, fileId: 2n, shard: handleShard(shard) }, [{ ...shard, generation: 9 }]);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // ESTALE
+ * }
+ * ```
+ */
 export function checkHandleShard(input: FileHandle, shards: readonly Shard[]): void {
   checkArgument("input", input, "object");
   checkArgument("shards", shards, "array");

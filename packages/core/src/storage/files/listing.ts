@@ -9,7 +9,15 @@ export const ownEntries = [
   { name: "..", cookie: 2n },
 ] as const;
 
-/** Entries in the order in which a listing tells them: by their cookies, those that share one by their names. */
+/**
+ * Entries in the order in which a listing tells them: by their cookies, those that share one by their names.
+ *
+ * @example
+ * ```ts
+ * import { inListingOrder } from "@seneschal/core/storage";
+ * console.log(inListingOrder([{ name: "b", cookie: 2n }, { name: "a", cookie: 1n }]).map(({ name }) => name)); // [ 'a', 'b' ]
+ * ```
+ */
 export function inListingOrder<E extends { readonly name: string; readonly cookie: bigint }>(
   entries: readonly E[],
 ): readonly E[] {
@@ -17,7 +25,15 @@ export function inListingOrder<E extends { readonly name: string; readonly cooki
   return [...entries].sort((a, b) => (a.cookie < b.cookie ? -1 : a.cookie > b.cookie ? 1 : a.name < b.name ? -1 : 1));
 }
 
-/** Those of entries in their order that come behind a cookie. */
+/**
+ * Those of entries in their order that come behind a cookie.
+ *
+ * @example
+ * ```ts
+ * import { entriesBehind } from "@seneschal/core/storage";
+ * console.log(entriesBehind([{ cookie: 1n }, { cookie: 2n }], 1n)); // [ { cookie: 2n } ]
+ * ```
+ */
 export function entriesBehind<E extends { readonly cookie: bigint }>(entries: readonly E[], after: bigint): readonly E[] {
   checkArgument("entries", entries, "array");
   let [low, high] = [0, entries.length];

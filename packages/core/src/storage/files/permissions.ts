@@ -8,7 +8,16 @@ export type FileUser = Pick<FileCaller, "uid" | "gid" | "gids">;
 /** Which users of clients become nobody: none of them, root, all. */
 export type Squash = "none" | "root" | "all";
 
-/** The user that a caller is on an export: root's group, too, is nobody's where root is squashed. */
+/**
+ * The user that a caller is on an export: root's group, too, is nobody's where root is squashed.
+ *
+ * @example
+ * ```ts
+ * import { squashUser } from "@seneschal/core/storage";
+ * const root = { uid: 0, gid: 0, gids: [] };
+ * console.log(squashUser(root, { squash: "root", anonUid: 65_534, anonGid: 65_534 }).uid); // 65534
+ * ```
+ */
 export function squashUser(
   user: FileUser,
   given: { readonly squash: Squash; readonly anonUid: number; readonly anonGid: number },
@@ -31,7 +40,17 @@ type Owned = Pick<FileAttributes, "mode" | "uid" | "gid" | "kind">;
 
 const inGroup = (user: FileUser, gid: number): boolean => user.gid === gid || user.gids.includes(gid);
 
-/** True when the mode gives the user what it wants. Root has all, but runs only what somebody may run. */
+/**
+ * True when the mode gives the user what it wants. Root has all, but runs only what somebody may run.
+ *
+ * @example
+ * ```ts
+ * import { mayAccess } from "@seneschal/core/storage";
+ * const file = { kind: "file", mode: 0o640, uid: 1000, gid: 100 } as const;
+ * const [ada, eve] = [{ uid: 1000, gid: 100, gids: [] }, { uid: 2000, gid: 200, gids: [] }];
+ * console.log(mayAccess(ada, file, "write"), mayAccess(eve, file, "read")); // true false
+ * ```
+ */
 export function mayAccess(user: FileUser, owned: Owned, want: Wanted): boolean {
   checkArgument("user", user, "object");
   checkArgument("owned", owned, "object");
@@ -45,6 +64,14 @@ export function mayAccess(user: FileUser, owned: Owned, want: Wanted): boolean {
 /**
  * True for reading and writing the bytes of a file that may be open already: its owner always may, since the mode was looked at when it was
  * opened; and what may be run may be read (RFC 1813, 4.4).
+ *
+ * @example
+ * ```ts
+ * import { mayTransfer } from "@seneschal/core/storage";
+ * const file = { kind: "file", mode: 0o640, uid: 1000, gid: 100 } as const;
+ * const [ada, eve] = [{ uid: 1000, gid: 100, gids: [] }, { uid: 2000, gid: 200, gids: [] }];
+ * console.log(mayTransfer(ada, { ...file, mode: 0 }, "read"), mayTransfer(eve, file, "read")); // true false
+ * ```
  */
 export function mayTransfer(user: FileUser, file: Owned, want: "read" | "write"): boolean {
   checkArgument("user", user, "object");
@@ -56,7 +83,17 @@ export function mayTransfer(user: FileUser, file: Owned, want: "read" | "write")
 /** The bits of ACCESS: READ, LOOKUP, MODIFY, EXTEND, DELETE, EXECUTE. */
 const accessBits = { read: 1, lookup: 2, modify: 4, extend: 8, delete: 16, execute: 32 } as const;
 
-/** Which of the asked bits the user has. `readOnly`: none that change anything. */
+/**
+ * Which of the asked bits the user has. `readOnly`: none that change anything.
+ *
+ * @example
+ * ```ts
+ * import { grantedAccess } from "@seneschal/core/storage";
+ * const file = { kind: "file", mode: 0o640, uid: 1000, gid: 100 } as const;
+ * const [ada, eve] = [{ uid: 1000, gid: 100, gids: [] }, { uid: 2000, gid: 200, gids: [] }];
+ * console.log(grantedAccess(ada, file, 0x3f, false) > grantedAccess(eve, file, 0x3f, false)); // true
+ * ```
+ */
 export function grantedAccess(user: FileUser, file: Owned, asked: number, readOnly: boolean): number {
   checkArgument("user", user, "object");
   checkArgument("file", file, "object");
@@ -71,7 +108,22 @@ export function grantedAccess(user: FileUser, file: Owned, asked: number, readOn
   return granted & asked;
 }
 
-/** Throws `EACCES` unless the user may add and remove entries; with the sticky bit, only its own (`entry`) or in its own directory. */
+/**
+ * Throws `EACCES` unless the user may add and remove entries; with the sticky bit, only its own (`entry`) or in its own directory.
+ *
+ * @example
+ * ```ts
+ * import { checkEntryChange } from "@seneschal/core/storage";
+ * const directory = { kind: "directory", mode: 0o755, uid: 1000, gid: 100 } as const;
+ * const [ada, eve] = [{ uid: 1000, gid: 100, gids: [] }, { uid: 2000, gid: 200, gids: [] }];
+ * checkEntryChange(ada, directory);
+ * try {
+ *   checkEntryChange(eve, directory);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // EACCES
+ * }
+ * ```
+ */
 export function checkEntryChange(user: FileUser, directory: Owned, entry?: Owned): void {
   checkArgument("user", user, "object");
   checkArgument("directory", directory, "object");
@@ -82,7 +134,22 @@ export function checkEntryChange(user: FileUser, directory: Owned, entry?: Owned
     throw fileError("EPERM", "the directory is sticky: only owners remove from it");
 }
 
-/** Throws `EPERM` or `EACCES` for what the user may not set. */
+/**
+ * Throws `EPERM` or `EACCES` for what the user may not set.
+ *
+ * @example
+ * ```ts
+ * import { checkSettings } from "@seneschal/core/storage";
+ * const file = { kind: "file", mode: 0o640, uid: 1000, gid: 100 } as const;
+ * const [ada, eve] = [{ uid: 1000, gid: 100, gids: [] }, { uid: 2000, gid: 200, gids: [] }];
+ * checkSettings(ada, file, { mode: 0o600 });
+ * try {
+ *   checkSettings(eve, file, { mode: 0o600 });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // EPERM
+ * }
+ * ```
+ */
 export function checkSettings(user: FileUser, file: Owned, settings: FileSettings): void {
   checkArgument("user", user, "object");
   checkArgument("file", file, "object");
@@ -102,7 +169,17 @@ export function checkSettings(user: FileUser, file: Owned, settings: FileSetting
     throw fileError("EACCES", "the file may not be written by this user");
 }
 
-/** The mode that is kept: who is not root and not in the file's group sets no set-group-id bit, and a change of owner takes both bits off. */
+/**
+ * The mode that is kept: who is not root and not in the file's group sets no set-group-id bit, and a change of owner takes both bits off.
+ *
+ * @example
+ * ```ts
+ * import { modeAfter } from "@seneschal/core/storage";
+ * const file = { kind: "file", mode: 0o640, uid: 1000, gid: 100 } as const;
+ * const ada = { uid: 1000, gid: 100, gids: [] };
+ * console.log(modeAfter(ada, file, { mode: 0o600 }).toString(8)); // 600
+ * ```
+ */
 export function modeAfter(user: FileUser, file: Owned, settings: FileSettings): number {
   checkArgument("user", user, "object");
   checkArgument("file", file, "object");

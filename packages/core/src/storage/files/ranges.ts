@@ -6,7 +6,15 @@ export interface ByteRange {
   readonly to: number;
 }
 
-/** The ranges with one more, in order, none touching another. */
+/**
+ * The ranges with one more, in order, none touching another.
+ *
+ * @example
+ * ```ts
+ * import { addRange } from "@seneschal/core/storage";
+ * console.log(addRange([{ from: 0, to: 4 }], { from: 4, to: 8 })); // [ { from: 0, to: 8 } ]
+ * ```
+ */
 export function addRange(ranges: readonly ByteRange[], added: ByteRange): readonly ByteRange[] {
   checkArgument("ranges", ranges, "array");
   checkArgument("added", added, "object");
@@ -18,7 +26,15 @@ export function addRange(ranges: readonly ByteRange[], added: ByteRange): readon
   return [...apart, { from, to }].sort((a, b) => a.from - b.from);
 }
 
-/** The ranges without what lies from `end` on. */
+/**
+ * The ranges without what lies from `end` on.
+ *
+ * @example
+ * ```ts
+ * import { cutRanges } from "@seneschal/core/storage";
+ * console.log(cutRanges([{ from: 0, to: 8 }], 4)); // [ { from: 0, to: 4 } ]
+ * ```
+ */
 export function cutRanges(ranges: readonly ByteRange[], end: number): readonly ByteRange[] {
   checkArgument("ranges", ranges, "array");
   checkArgument("end", end, "number");

@@ -9,7 +9,15 @@ export const symlinkType = "inode/symlink";
 /** The media type of the object of a directory, whose key ends with `/`. */
 export const directoryType = "application/x-directory";
 
-/** What an object is as a file; `undefined`: nothing, it is deleted. */
+/**
+ * What an object is as a file; `undefined`: nothing, it is deleted.
+ *
+ * @example
+ * ```ts
+ * import { kindOfObject } from "@seneschal/core/storage";
+ * console.log(kindOfObject({ content_type: "text/plain" }), kindOfObject({ content_type: "", delete_marker: true })); // file undefined
+ * ```
+ */
 export function kindOfObject(
   object: Pick<ObjectVersion, "content_type" | "delete_marker">,
 ): Exclude<FileKind, "directory"> | undefined {
@@ -24,6 +32,13 @@ const emptyEtag = "d41d8cd98f00b204e9800998ecf8427e";
 /**
  * The object that a directory needs so that it stays when the last of its entries goes: none where it has one (`found`), nor does the root. It is
  * part of the commit that takes the entry away: in a bucket that is full it takes the place of what went.
+ *
+ * @example
+ * ```ts
+ * import { directoryObject } from "@seneschal/core/storage";
+ * const bucket = { name: "docs", tenant: "acme", created_at: 0, region: "eu", deleting: false };
+ * console.log(directoryObject(bucket, "a/", undefined, 0)?.size, directoryObject(bucket, "", undefined, 0)); // 0 undefined
+ * ```
  */
 export function directoryObject(
   bucket: Bucket,

@@ -11,7 +11,15 @@ export type GrpcErrorCode =
   | "IncompleteBody"
   | "InvalidRange";
 
-/** A failure of a call by gRPC, or of an object, under its name. */
+/**
+ * A failure of a call by gRPC, or of an object, under its name.
+ *
+ * @example
+ * ```ts
+ * import { grpcError } from "@seneschal/core/storage";
+ * console.log(grpcError("Cancelled", "the client went away").code); // Cancelled
+ * ```
+ */
 export function grpcError<C extends GrpcErrorCode | ObjectErrorCode>(
   code: C,
   message: string,

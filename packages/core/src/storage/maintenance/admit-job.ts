@@ -88,7 +88,15 @@ export function admitJob(
   }
 }
 
-/** The scope in the parameters of a scrub. */
+/**
+ * The scope in the parameters of a scrub.
+ *
+ * @example
+ * ```ts
+ * import { scopeKey, scopeOf } from "@seneschal/core/storage";
+ * console.log(scopeKey(scopeOf({ scope: "pool", id: "fast" }))); // pool:fast
+ * ```
+ */
 export function scopeOf(params: JsonObject): ScrubScope {
   checkArgument("params", params, "object");
   const kind = params["scope"];

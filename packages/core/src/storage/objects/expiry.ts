@@ -36,7 +36,16 @@ export function expiringVersions<V extends ListedVersion>(
   });
 }
 
-/** Whether an upload that was not completed is to be given up. */
+/**
+ * Whether an upload that was not completed is to be given up.
+ *
+ * @example
+ * ```ts
+ * import { uploadExpired } from "@seneschal/core/storage";
+ * const rule = { id: "r1", enabled: true, filter: {}, form: "filter", expiration: { days: 1 }, abort: 1 } as const;
+ * console.log(uploadExpired([rule], { key: "a", started_at: 0 }, 3 * 86_400_000, 86_400_000)); // true
+ * ```
+ */
 export function uploadExpired(
   rules: readonly LifecycleRule[],
   upload: Pick<Upload, "key" | "started_at">,

@@ -5,7 +5,15 @@ import type { KeyPage, KeyQuery } from "./object-store.ts";
 import { type ObjectVersion, versionIdOf } from "./records.ts";
 import { ordinalOf } from "./versions.ts";
 
-/** The order of keys, that of their UTF-8 bytes: below zero where the first comes first. */
+/**
+ * The order of keys, that of their UTF-8 bytes: below zero where the first comes first.
+ *
+ * @example
+ * ```ts
+ * import { compareKeys } from "@seneschal/core/storage";
+ * console.log(["b", "a/b", "a"].sort(compareKeys)); // [ 'a', 'a/b', 'b' ]
+ * ```
+ */
 export function compareKeys(a: string, b: string): number {
   const [first, second] = [utf8(a), utf8(b)];
   return first < second ? -1 : first > second ? 1 : 0;
@@ -74,7 +82,16 @@ export function listKeysOf<T extends { readonly key: string }>(
   };
 }
 
-/** Whether a version comes behind another of its key in a listing, the latest of which comes first. Two of one moment come in the order of their names. */
+/**
+ * Whether a version comes behind another of its key in a listing, the latest of which comes first. Two of one moment come in the order of their names.
+ *
+ * @example
+ * ```ts
+ * import { isListedBehind } from "@seneschal/core/storage";
+ * const place = { ordinal: 2, version: "null" };
+ * console.log(isListedBehind({ ordinal: 1, modified_at: 0 }, place), isListedBehind({ ordinal: 3, modified_at: 0 }, place)); // true false
+ * ```
+ */
 export function isListedBehind(
   version: Pick<ObjectVersion, "ordinal" | "modified_at" | "version_id">,
   place: VersionPlace,

@@ -6,7 +6,20 @@ import { objectError } from "./object-errors.ts";
 import type { Completion, UploadTarget, VersionAttributes } from "./object-store.ts";
 import { type ObjectDescription, type ObjectVersion, partLimits, type Upload, type UploadPart } from "./records.ts";
 
-/** Throws `NoSuchUpload` unless what was found is the upload that a target names. */
+/**
+ * Throws `NoSuchUpload` unless what was found is the upload that a target names.
+ *
+ * @example
+ * ```ts
+ * import { checkUpload } from "@seneschal/core/storage";
+ * const target = { tenant: "acme", bucket: "docs", key: "a", upload: "u1" };
+ * try {
+ *   checkUpload(undefined, target);
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // NoSuchUpload
+ * }
+ * ```
+ */
 export function checkUpload(found: Upload | undefined, target: UploadTarget): asserts found is Upload {
   checkArgument("target", target, "object");
   const { bucket, key, upload } = target;
@@ -56,7 +69,18 @@ export function etagOfParts(parts: readonly { readonly etag: string }[]): string
   return `${bytesToHex(digest)}-${parts.length}`;
 }
 
-/** What an object has of the upload that it was made by, and of the parts that it was joined of; `joined`: headers that it has of those besides. */
+/**
+ * What an object has of the upload that it was made by, and of the parts that it was joined of; `joined`: headers that it has of those besides.
+ *
+ * @example
+ * ```ts
+ * import { joinedObject } from "@seneschal/core/storage";
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const upload = { id: "u1", tenant: "acme", bucket: "docs", key: "a", started_at: 0, ...described };
+ * const part = { upload: "u1", number: 1, size: 3, etag: "900150983cd24fb0d6963f7d28e17f72", modified_at: 0 };
+ * console.log(joinedObject(upload, [part], {}).size); // 3
+ * ```
+ */
 export function joinedObject(
   upload: Upload,
   parts: readonly UploadPart[],

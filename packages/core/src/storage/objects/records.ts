@@ -122,7 +122,15 @@ export interface Upload extends UploadDraft {
 
 const validName = /^(?!\d+\.\d+\.\d+\.\d+$)(?!xn--)[a-z0-9](?!.*(?:-\.|\.-))(?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/;
 
-/** Whether a bucket may be called so (Amazon S3 user guide, Bucket naming rules). */
+/**
+ * Whether a bucket may be called so (Amazon S3 user guide, Bucket naming rules).
+ *
+ * @example
+ * ```ts
+ * import { isBucketName } from "@seneschal/core/storage";
+ * console.log(isBucketName("docs"), isBucketName("Docs_1")); // true false
+ * ```
+ */
 export function isBucketName(name: string): boolean {
   checkArgument("name", name, "string");
   return validName.test(name);
@@ -131,7 +139,15 @@ export function isBucketName(name: string): boolean {
 /** The most bytes of a key, in UTF-8: also of what begins one, and of the path of a file. */
 export const maxKeyBytes = 1024;
 
-/** What clients call a version by: `null` for one of a bucket that had no versions. */
+/**
+ * What clients call a version by: `null` for one of a bucket that had no versions.
+ *
+ * @example
+ * ```ts
+ * import { versionIdOf } from "@seneschal/core/storage";
+ * console.log(versionIdOf({}), versionIdOf({ version_id: "01" })); // null 01
+ * ```
+ */
 export function versionIdOf(version: Pick<ObjectVersion, "version_id">): string {
   checkArgument("version", version, "object");
   return version.version_id ?? "null";

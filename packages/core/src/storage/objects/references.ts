@@ -27,7 +27,15 @@ export type Body =
 /** What garbage collection takes back: chunks, parts with theirs, or all parts of an upload that ended. */
 export type Trash = Extract<Body, { kind: "chunks" | "parts" }> | { readonly kind: "upload"; readonly upload: string };
 
-/** What there is to take back of a body that is nobody's any more; `undefined`: it goes with its record. */
+/**
+ * What there is to take back of a body that is nobody's any more; `undefined`: it goes with its record.
+ *
+ * @example
+ * ```ts
+ * import { trashOf } from "@seneschal/core/storage";
+ * console.log(trashOf({ kind: "none" })); // undefined
+ * ```
+ */
 export function trashOf(body: Body): Trash | undefined {
   checkArgument("body", body, "object");
   return body.kind === "inline" || body.kind === "none" ? undefined : body;
@@ -36,7 +44,15 @@ export function trashOf(body: Body): Trash | undefined {
 /** How often chunks are mentioned, by their ids: so many references to each are counted. */
 export type Mentions = ReadonlyMap<string, number>;
 
-/** How often each chunk is among these, on top of what was counted `before`. */
+/**
+ * How often each chunk is among these, on top of what was counted `before`.
+ *
+ * @example
+ * ```ts
+ * import { mentionsOf } from "@seneschal/core/storage";
+ * console.log([...mentionsOf([{ id: "c1" }, { id: "c1" }])]); // [ [ 'c1', 2 ] ]
+ * ```
+ */
 export function mentionsOf(refs: Iterable<{ readonly id: string }>, before: Mentions = new Map()): Mentions {
   checkArgument("refs", refs, "iterable");
   checkArgument("before", before, "object");

@@ -7,13 +7,29 @@ import { needLock, objectError } from "./object-errors.ts";
 import type { Conditions, DeleteOptions, Deletion, VersionTarget } from "./object-store.ts";
 import { type Bucket, type ObjectVersion, versionIdOf } from "./records.ts";
 
-/** Greater for later versions of one key. */
+/**
+ * Greater for later versions of one key.
+ *
+ * @example
+ * ```ts
+ * import { ordinalOf } from "@seneschal/core/storage";
+ * console.log(ordinalOf({ modified_at: 5 }), ordinalOf({ ordinal: 9, modified_at: 5 })); // 5 9
+ * ```
+ */
 export function ordinalOf(version: Pick<ObjectVersion, "ordinal" | "modified_at">): number {
   checkArgument("version", version, "object");
   return version.ordinal ?? version.modified_at;
 }
 
-/** The ordinal that a version id begins with; `undefined` for `null`, and for what is no version id. */
+/**
+ * The ordinal that a version id begins with; `undefined` for `null`, and for what is no version id.
+ *
+ * @example
+ * ```ts
+ * import { ordinalOfId } from "@seneschal/core/storage";
+ * console.log(ordinalOfId("null"), ordinalOfId(`${(5).toString(16).padStart(12, "0")}${"0".repeat(20)}`)); // undefined 5
+ * ```
+ */
 export function ordinalOfId(version: string): number | undefined {
   checkArgument("version", version, "string");
   return /^[0-9a-f]{32}$/.test(version) ? Number.parseInt(version.slice(0, 12), 16) : undefined;
@@ -91,7 +107,17 @@ function afresh<V extends ObjectVersion>({ replica: _, replication: __, ...made 
   return made as unknown as V;
 }
 
-/** A version as a new one is made of it, under another key or with other bytes: its name, its place and what holds it are its own. */
+/**
+ * A version as a new one is made of it, under another key or with other bytes: its name, its place and what holds it are its own.
+ *
+ * @example
+ * ```ts
+ * import { madeOf } from "@seneschal/core/storage";
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ...described };
+ * console.log("legal_hold" in madeOf({ ...version, legal_hold: true })); // false
+ * ```
+ */
 export function madeOf<V extends ObjectVersion>(version: V): V {
   checkArgument("version", version, "object");
   const { version_id: _, ordinal: __, superseded_at: ___, retention: ____, legal_hold: _____, ...made } = version;
@@ -101,7 +127,15 @@ export function madeOf<V extends ObjectVersion>(version: V): V {
 /** How far the clock of where a copy comes from may be ahead of ours. */
 const aheadMs = 86_400_000;
 
-/** The ordinal of a version that is copied to the bucket. Throws `InvalidRequest`, `InvalidArgument` for one that cannot be taken. */
+/**
+ * The ordinal of a version that is copied to the bucket. Throws `InvalidRequest`, `InvalidArgument` for one that cannot be taken.
+ *
+ * @example
+ * ```ts
+ * import { replicaOrdinal } from "@seneschal/core/storage";
+ * console.log(replicaOrdinal({ versioning: "Enabled" }, `${(5).toString(16).padStart(12, "0")}${"0".repeat(20)}`, 9)); // 5
+ * ```
+ */
 export function replicaOrdinal(bucket: Pick<Bucket, "versioning">, replica: string, now: number): number {
   checkArgument("bucket", bucket, "object");
   checkArgument("now", now, "number");
@@ -117,6 +151,16 @@ export function replicaOrdinal(bucket: Pick<Bucket, "versioning">, replica: stri
 /**
  * A copy from elsewhere keeps its name, and takes the place among the versions of its key that it has there. `known`: there is a version
  * of that name. Throws `OperationAborted` then, and as {@link replicaOrdinal}.
+ *
+ * @example
+ * ```ts
+ * import { type ObjectVersion, succeedByReplica } from "@seneschal/core/storage";
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ordinal: 1, version_id: "01", ...described };
+ * const replica = `${(5).toString(16).padStart(12, "0")}${"0".repeat(20)}`;
+ * const succession = succeedByReplica<ObjectVersion>({ versioning: "Enabled" }, { made: version, known: false }, replica, 9);
+ * console.log(succession.made.ordinal, succession.current); // 5 true
+ * ```
  */
 export function succeedByReplica<V extends ObjectVersion>(
   bucket: Pick<Bucket, "versioning">,
@@ -135,21 +179,57 @@ export function succeedByReplica<V extends ObjectVersion>(
   return { made: copy, current, past: { ...(current ? before : copy), superseded_at: now }, gone: [] };
 }
 
-/** A version of the past as the current one, since what was current ended. */
+/**
+ * A version of the past as the current one, since what was current ended.
+ *
+ * @example
+ * ```ts
+ * import { currentAgain } from "@seneschal/core/storage";
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ...described };
+ * console.log("superseded_at" in currentAgain({ ...version, superseded_at: 5 })); // false
+ * ```
+ */
 export function currentAgain<V extends ObjectVersion>(version: V): V {
   checkArgument("version", version, "object");
   const { superseded_at: _, ...current } = version;
   return current as unknown as V;
 }
 
-/** Throws `InvalidRequest` for a version with a lock in a bucket that has none. */
+/**
+ * Throws `InvalidRequest` for a version with a lock in a bucket that has none.
+ *
+ * @example
+ * ```ts
+ * import { checkLockable } from "@seneschal/core/storage";
+ * const bucket = { name: "docs", tenant: "acme", created_at: 0, region: "eu", deleting: false };
+ * checkLockable({ ...bucket, object_lock: {} }, { legal_hold: true });
+ * try {
+ *   checkLockable(bucket, { legal_hold: true });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // InvalidRequest
+ * }
+ * ```
+ */
 export function checkLockable(bucket: Bucket, version: Pick<ObjectVersion, "retention" | "legal_hold">): void {
   checkArgument("version", version, "object");
   if (version.retention !== undefined || version.legal_hold === true)
     needLock(bucket, "Bucket is missing ObjectLockConfiguration");
 }
 
-/** The version with what its bucket keeps new ones for. Throws as {@link checkLockable}. */
+/**
+ * The version with what its bucket keeps new ones for. Throws as {@link checkLockable}.
+ *
+ * @example
+ * ```ts
+ * import { lockedByDefault, type ObjectVersion } from "@seneschal/core/storage";
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ...described };
+ * const bucket = { name: "docs", tenant: "acme", created_at: 0, region: "eu", deleting: false };
+ * const object_lock = { default: { mode: "GOVERNANCE", unit: "days", count: 1 } } as const;
+ * console.log(lockedByDefault<ObjectVersion>({ ...bucket, object_lock }, version, 0).retention); // { mode: 'GOVERNANCE', until: 86400000 }
+ * ```
+ */
 export function lockedByDefault<V extends ObjectVersion>(bucket: Bucket, version: V, now: number): V {
   checkArgument("now", now, "number");
   checkLockable(bucket, version);
@@ -158,7 +238,22 @@ export function lockedByDefault<V extends ObjectVersion>(bucket: Bucket, version
   return { ...version, retention: { ...defaultRetention(kept, now) } };
 }
 
-/** RFC 9110, 13.2.2 for writes. `existing`: the current version. Throws `PreconditionFailed`, or `NotFound` for If-Match on nothing. */
+/**
+ * RFC 9110, 13.2.2 for writes. `existing`: the current version. Throws `PreconditionFailed`, or `NotFound` for If-Match on nothing.
+ *
+ * @example
+ * ```ts
+ * import { checkWrite } from "@seneschal/core/storage";
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ...described };
+ * checkWrite(version, { ifMatch: ["e"] });
+ * try {
+ *   checkWrite(version, { ifMatch: ["f"] });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // PreconditionFailed
+ * }
+ * ```
+ */
 export function checkWrite(existing: ObjectVersion | undefined, conditions: Conditions): void {
   checkArgument("conditions", conditions, "object");
   const { ifMatch, ifNoneMatch } = conditions;
@@ -175,6 +270,16 @@ export function checkWrite(existing: ObjectVersion | undefined, conditions: Cond
 /**
  * Throws unless what was found is an object: `NotFound`, `NoSuchVersion` for a version that is named, `MethodNotAllowed` for one that is a
  * delete marker; the details hold the headers that S3 tells with each.
+ *
+ * @example
+ * ```ts
+ * import { checkObject } from "@seneschal/core/storage";
+ * try {
+ *   checkObject(undefined, { bucket: "docs" });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // NotFound
+ * }
+ * ```
  */
 export function checkObject(
   found: ObjectVersion | undefined,
@@ -213,7 +318,20 @@ export type DeletionStep<V extends ObjectVersion = ObjectVersion> =
   /** The version ends for good; `early`: before its retention does, which goes on record. */
   | { readonly kind: "remove"; readonly version: V; readonly early: boolean; readonly answer: Deletion };
 
-/** Throws for what no deletion can ask for: `NoSuchVersion`, `InvalidArgument`. */
+/**
+ * Throws for what no deletion can ask for: `NoSuchVersion`, `InvalidArgument`.
+ *
+ * @example
+ * ```ts
+ * import { checkDeletion } from "@seneschal/core/storage";
+ * checkDeletion({ bypass: false });
+ * try {
+ *   checkDeletion({ bypass: false, version: "no id" });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // NoSuchVersion
+ * }
+ * ```
+ */
 export function checkDeletion(asked: DeletionAsked): void {
   checkArgument("asked", asked, "object");
   const { version, replica } = asked;
@@ -227,6 +345,14 @@ export function checkDeletion(asked: DeletionAsked): void {
  * What a deletion does; of what is not there, nothing. A bucket with versions keeps them all, and gets a delete marker. `found`: the version
  * that is named, or the current one; `known`: what there is under the name of the marker to copy. Throws `PreconditionFailed` when there is
  * another object than the conditions say, `ObjectLocked` for a version that is kept.
+ *
+ * @example
+ * ```ts
+ * import { judgeDeletion } from "@seneschal/core/storage";
+ * const described = { content_type: "text/plain", headers: {}, meta: {} };
+ * const version = { bucket: "docs", key: "a", tenant: "acme", size: 3, etag: "e", modified_at: 0, ...described };
+ * console.log(judgeDeletion({ versioning: "Enabled" }, { found: version }, { bypass: false }, 1).kind); // hide
+ * ```
  */
 export function judgeDeletion<V extends ObjectVersion>(
   bucket: Pick<Bucket, "versioning">,

@@ -3,6 +3,12 @@ import { checkArgument } from "@seneschal/kernel";
 /**
  * MurmurHash3 x86 32-bit (Austin Appleby, public domain) over the UTF-16 code units' low bytes; the inputs here are
  * ASCII identifiers. Not for anything an attacker may choose to collide for profit: placement and sharding only.
+ *
+ * @example
+ * ```ts
+ * import { murmur3 } from "@seneschal/core/storage";
+ * console.log(murmur3("hello", 0)); // 613153351
+ * ```
  */
 export function murmur3(text: string, seed: number): number {
   checkArgument("text", text, "string");

@@ -11,6 +11,13 @@ export interface Candidate {
 /**
  * All candidates in the chunk's order of preference: weighted rendezvous hashing (Schindelhauer & Schomaker 2005,
  * score -w / ln h). Adding or removing a device moves only the chunks that prefer it.
+ *
+ * @example
+ * ```ts
+ * import { rankDevices } from "@seneschal/core/storage";
+ * const candidates = ["d1", "d2", "d3"].map((id) => ({ id, node: "n1", weight: 1 }));
+ * console.log(rankDevices("c1", candidates).length, rankDevices("c1", candidates)[0]?.id === rankDevices("c1", [...candidates].reverse())[0]?.id); // 3 true
+ * ```
  */
 export function rankDevices<C extends Candidate>(chunkId: string, candidates: readonly C[]): readonly C[] {
   checkArgument("chunkId", chunkId, "string");

@@ -18,6 +18,13 @@ export type Admission =
 /**
  * Decides where new bytes of a pool go. Below critical: here. From critical on: to another pool of the same class whose
  * state after the write stays below critical, the emptiest first. Otherwise read-only refuses retriably, all else is full.
+ *
+ * @example
+ * ```ts
+ * import { admitWrite, effectiveThresholds } from "@seneschal/core/storage";
+ * const pool = { id: "p1", class: "ssd", capacityBytes: 1000, usedBytes: 100, thresholds: effectiveThresholds("ssd", {}) } as const;
+ * console.log(admitWrite(pool, 10, []).kind, admitWrite({ ...pool, usedBytes: 1000 }, 10, []).kind); // admit refuse
+ * ```
  */
 export function admitWrite(pool: PoolFill, bytes: number, others: readonly PoolFill[]): Admission {
   checkArgument("pool", pool, "object");

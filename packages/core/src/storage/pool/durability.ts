@@ -12,6 +12,15 @@ export interface Stripe {
   readonly parity: number;
 }
 
+/**
+ * The fragments of a chunk: copies are fragments of which any one rebuilds it.
+ *
+ * @example
+ * ```ts
+ * import { stripeOf } from "@seneschal/core/storage";
+ * console.log(stripeOf({ kind: "replication", copies: 3 })); // { data: 1, parity: 2 }
+ * ```
+ */
 export function stripeOf(durability: Durability): Stripe {
   checkArgument("durability", durability, "object");
   return durability.kind === "ec"
@@ -19,13 +28,29 @@ export function stripeOf(durability: Durability): Stripe {
     : { data: 1, parity: durability.copies - 1 };
 }
 
-/** How many fragments of a chunk must land before a write is acknowledged: those that rebuild it, and one more where there are more. */
+/**
+ * How many fragments of a chunk must land before a write is acknowledged: those that rebuild it, and one more where there are more.
+ *
+ * @example
+ * ```ts
+ * import { acknowledgeOf } from "@seneschal/core/storage";
+ * console.log(acknowledgeOf({ kind: "ec", data: 4, parity: 2 }), acknowledgeOf({ kind: "replication", copies: 3 })); // 5 2
+ * ```
+ */
 export function acknowledgeOf(durability: Durability): number {
   const { data, parity } = stripeOf(durability);
   return data + Math.min(1, parity);
 }
 
-/** `ec-4-2`, `replication-3`: the bounded label of metrics and replies. */
+/**
+ * `ec-4-2`, `replication-3`: the bounded label of metrics and replies.
+ *
+ * @example
+ * ```ts
+ * import { durabilityName } from "@seneschal/core/storage";
+ * console.log(durabilityName({ kind: "ec", data: 4, parity: 2 })); // ec-4-2
+ * ```
+ */
 export function durabilityName(durability: Durability): string {
   checkArgument("durability", durability, "object");
   return durability.kind === "ec" ? `ec-${durability.data}-${durability.parity}` : `replication-${durability.copies}`;
@@ -39,7 +64,15 @@ export const classDurability: Readonly<Record<DeviceClass, Durability>> = {
   mixed: { kind: "replication", copies: 3 },
 };
 
-/** Why the durability cannot be used; `undefined` when it can. EC data 2-16, parity 1-8; replication 2-5. */
+/**
+ * Why the durability cannot be used; `undefined` when it can. EC data 2-16, parity 1-8; replication 2-5.
+ *
+ * @example
+ * ```ts
+ * import { durabilityProblem } from "@seneschal/core/storage";
+ * console.log(durabilityProblem({ kind: "ec", data: 4, parity: 2 }), durabilityProblem({ kind: "ec", data: 1, parity: 2 }) !== undefined); // undefined true
+ * ```
+ */
 export function durabilityProblem(durability: Durability): string | undefined {
   checkArgument("durability", durability, "object");
   const within = (name: string, value: number, low: number, high: number) =>
@@ -54,6 +87,12 @@ export function durabilityProblem(durability: Durability): string | undefined {
 /**
  * How a chunk spreads over nodes, by their number, and how many nodes must acknowledge a write: one node codes over its
  * devices; two and more copy; six and more code 4+2 over nodes.
+ *
+ * @example
+ * ```ts
+ * import { clusterDurability } from "@seneschal/core/storage";
+ * console.log(clusterDurability(3), clusterDurability(6).stripe); // { copies: 3, acknowledge: 2 } { data: 4, parity: 2 }
+ * ```
  */
 export function clusterDurability(nodeCount: number): {
   readonly copies: number;

@@ -38,7 +38,15 @@ const bounds: Readonly<Record<keyof ThresholdOverrides, readonly [number, number
   targetFill: [50, 90],
 };
 
-/** The thresholds in force. */
+/**
+ * The thresholds in force.
+ *
+ * @example
+ * ```ts
+ * import { effectiveThresholds } from "@seneschal/core/storage";
+ * console.log(effectiveThresholds("ssd", {})); // { warning: 75, critical: 85, readOnly: 92, full: 97, targetFill: 70 }
+ * ```
+ */
 export function effectiveThresholds(deviceClass: DeviceClass, overrides: ThresholdOverrides): PoolThresholds {
   checkArgument("deviceClass", deviceClass, "string");
   checkArgument("overrides", overrides, "object");
@@ -52,7 +60,15 @@ export function effectiveThresholds(deviceClass: DeviceClass, overrides: Thresho
   };
 }
 
-/** Every reason why the overrides cannot be used, with the field; empty when they can. */
+/**
+ * Every reason why the overrides cannot be used, with the field; empty when they can.
+ *
+ * @example
+ * ```ts
+ * import { thresholdProblems } from "@seneschal/core/storage";
+ * console.log(thresholdProblems("ssd", {}), thresholdProblems("ssd", { warning: 101 }).map(({ field }) => field)); // [] [ 'warning' ]
+ * ```
+ */
 export function thresholdProblems(
   deviceClass: DeviceClass,
   overrides: ThresholdOverrides,
@@ -78,7 +94,16 @@ export function thresholdProblems(
   return problems;
 }
 
-/** The state of a pool; a pool without capacity is full. Exact: compares products, not rounded percentages. */
+/**
+ * The state of a pool; a pool without capacity is full. Exact: compares products, not rounded percentages.
+ *
+ * @example
+ * ```ts
+ * import { effectiveThresholds, poolState } from "@seneschal/core/storage";
+ * const thresholds = effectiveThresholds("ssd", {});
+ * console.log(poolState(100, 1000, thresholds), poolState(1000, 1000, thresholds)); // normal full
+ * ```
+ */
 export function poolState(usedBytes: number, capacityBytes: number, thresholds: PoolThresholds): PoolState {
   checkArgument("usedBytes", usedBytes, "number");
   checkArgument("capacityBytes", capacityBytes, "number");

@@ -9,13 +9,29 @@ export type ScrubScope =
   | { readonly kind: "pool"; readonly id: string }
   | { readonly kind: "device"; readonly id: string };
 
-/** `cluster`, `pool:fast`, `device:d1`: the key under which two scrubs are the same. */
+/**
+ * `cluster`, `pool:fast`, `device:d1`: the key under which two scrubs are the same.
+ *
+ * @example
+ * ```ts
+ * import { scopeKey } from "@seneschal/core/storage";
+ * console.log(scopeKey({ kind: "cluster" }), scopeKey({ kind: "pool", id: "fast" })); // cluster pool:fast
+ * ```
+ */
 export function scopeKey(scope: ScrubScope): string {
   checkArgument("scope", scope, "object");
   return scope.kind === "cluster" ? "cluster" : `${scope.kind}:${scope.id}`;
 }
 
-/** True when the chunk has a fragment in scope. */
+/**
+ * True when the chunk has a fragment in scope.
+ *
+ * @example
+ * ```ts
+ * import { inScope } from "@seneschal/core/storage";
+ * console.log(inScope({ kind: "device", id: "d1" }, { pool: "p1", devices: ["d1", "d2"] })); // true
+ * ```
+ */
 export function inScope(scope: ScrubScope, chunk: { readonly pool: string; readonly devices: readonly string[] }): boolean {
   checkArgument("scope", scope, "object");
   checkArgument("chunk", chunk, "object");
@@ -34,6 +50,12 @@ export function inScope(scope: ScrubScope, chunk: { readonly pool: string; reado
 /**
  * When the next periodic scrub is due. Only periodic runs count, so a manual one does not shift the schedule; a node
  * that was down past the time scrubs at once.
+ *
+ * @example
+ * ```ts
+ * import { nextScrubAt } from "@seneschal/core/storage";
+ * console.log(nextScrubAt(0, 24)); // 86400000
+ * ```
  */
 export function nextScrubAt(lastPeriodicAt: number, intervalHours: number): number {
   return lastPeriodicAt + intervalHours * 3_600_000;

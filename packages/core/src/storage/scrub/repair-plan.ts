@@ -19,6 +19,14 @@ export interface Rebuild {
  * there are not enough foreign devices, a bad fragment goes back to its own device under a new extent, if that device
  * still takes writes. No node gets more than its `share`, nor more than it had before. `undefined` when no plan keeps all
  * fragments on distinct devices.
+ *
+ * @example
+ * ```ts
+ * import { planRebuild } from "@seneschal/core/storage";
+ * const candidates = ["d1", "d2", "d3"].map((id) => ({ id, node: "n1", weight: 1 }));
+ * const places = [{ index: 0, device: "d1", node: "n1" }, { index: 1, device: "d2", node: "n1" }];
+ * console.log(planRebuild("c1", places, new Set([1]), candidates)); // [ { index: 1, target: 'd3' } ]
+ * ```
  */
 export function planRebuild(
   chunkId: string,

@@ -6,6 +6,15 @@ import type { Severity } from "../watch/events.ts";
 export const scrubVerdicts = ["Healthy", "Repair", "Critical", "Lost"] as const;
 export type ScrubVerdict = (typeof scrubVerdicts)[number];
 
+/**
+ * What a chunk is found to be, by how many of its fragments are good.
+ *
+ * @example
+ * ```ts
+ * import { scrubVerdict } from "@seneschal/core/storage";
+ * console.log(scrubVerdict({ data: 4, parity: 2 }, 6), scrubVerdict({ data: 4, parity: 2 }, 5), scrubVerdict({ data: 4, parity: 2 }, 3)); // Healthy Repair Lost
+ * ```
+ */
 export function scrubVerdict(stripe: Stripe, good: number): ScrubVerdict {
   checkArgument("stripe", stripe, "object");
   checkArgument("good", good, "number");
@@ -35,7 +44,15 @@ export const emptyScrubReport: ScrubReport = {
   repair_errors: 0,
 };
 
-/** Adds one chunk. `repair`: what came of the attempt, when one was made. */
+/**
+ * Adds one chunk. `repair`: what came of the attempt, when one was made.
+ *
+ * @example
+ * ```ts
+ * import { countVerdict, emptyScrubReport } from "@seneschal/core/storage";
+ * console.log(countVerdict(emptyScrubReport, "Repair", "repaired").repaired); // 1
+ * ```
+ */
 export function countVerdict(report: ScrubReport, verdict: ScrubVerdict, repair?: "repaired" | "failed"): ScrubReport {
   checkArgument("report", report, "object");
   checkArgument("verdict", verdict, "string");

@@ -7,26 +7,59 @@ import { nextMigrationStep } from "./migration.ts";
 /** Voters that a shard has where there are nodes enough. */
 export const wantedVoters = 3;
 
-/** True on the node that does what one node must do for the cluster: the leader of the first shard. */
+/**
+ * True on the node that does what one node must do for the cluster: the leader of the first shard.
+ *
+ * @example
+ * ```ts
+ * import { coordinates, initialShards } from "@seneschal/core/storage";
+ * console.log(coordinates({ shards: initialShards(["n1", "n2"], 128) }, "n1")); // true
+ * ```
+ */
 export function coordinates(state: Pick<ClusterState, "shards">, node: string): boolean {
   checkArgument("state", state, "object");
   return state.shards[0]?.leader === node;
 }
 
-/** A majority of the voters answers. */
+/**
+ * A majority of the voters answers.
+ *
+ * @example
+ * ```ts
+ * import { hasQuorum } from "@seneschal/core/storage";
+ * console.log(hasQuorum({ voters: ["n1", "n2", "n3"] }, (node) => node !== "n1")); // true
+ * ```
+ */
 export function hasQuorum(shard: Pick<Shard, "voters">, up: (node: string) => boolean): boolean {
   checkArgument("shard", shard, "object");
   return shard.voters.filter(up).length * 2 > shard.voters.length;
 }
 
-/** What a node says to take a shard over: the first voter that answers takes it from a leader that does not, if it sees a majority. */
+/**
+ * What a node says to take a shard over: the first voter that answers takes it from a leader that does not, if it sees a majority.
+ *
+ * @example
+ * ```ts
+ * import { electLeader, initialShards } from "@seneschal/core/storage";
+ * const [shard] = initialShards(["n1", "n2", "n3"], 128);
+ * if (shard) console.log(electLeader(shard, "n2", (node) => node !== "n1")?.kind, electLeader(shard, "n2", () => true)); // shard.leader undefined
+ * ```
+ */
 export function electLeader(shard: Shard, node: string, up: (node: string) => boolean): ClusterCommand | undefined {
   checkArgument("shard", shard, "object");
   if (up(shard.leader) || !hasQuorum(shard, up) || shard.voters.find(up) !== node) return undefined;
   return { kind: "shard.leader", id: shard.id, from: shard.leader, leader: node };
 }
 
-/** Splits a shard that grew too large. Not in maintenance: then nothing new is begun that writes would have asked for. */
+/**
+ * Splits a shard that grew too large. Not in maintenance: then nothing new is begun that writes would have asked for.
+ *
+ * @example
+ * ```ts
+ * import { splitGrown } from "@seneschal/core/storage";
+ * console.log(splitGrown({ maintenance: false }, { id: "s0", maintenance: false }, { deltas: 20_000_000, bytes: 0 })?.kind); // shard.split
+ * ```
+ */
 export function splitGrown(
   state: Pick<ClusterState, "maintenance">,
   shard: Pick<Shard, "id" | "maintenance">,

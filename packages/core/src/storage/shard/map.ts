@@ -22,12 +22,28 @@ export interface Shard {
 
 export const hashSpace = 2 ** 32;
 
-/** `max(min(3 * nodes, 64), 3)`. */
+/**
+ * `max(min(3 * nodes, 64), 3)`.
+ *
+ * @example
+ * ```ts
+ * import { initialShardCount } from "@seneschal/core/storage";
+ * console.log(initialShardCount(1), initialShardCount(6)); // 3 18
+ * ```
+ */
 export function initialShardCount(nodes: number): number {
   return Math.max(Math.min(3 * nodes, 64), 3);
 }
 
-/** Even ranges over the whole hash space; leaders and voters go round the nodes, at most three voters each. */
+/**
+ * Even ranges over the whole hash space; leaders and voters go round the nodes, at most three voters each.
+ *
+ * @example
+ * ```ts
+ * import { initialShards } from "@seneschal/core/storage";
+ * console.log(initialShards(["n1"], 128).map(({ id, leader }) => `${id} ${leader}`)); // [ 'shard-0 n1', 'shard-1 n1', 'shard-2 n1' ]
+ * ```
+ */
 export function initialShards(nodes: readonly string[], inlineThreshold: number): readonly Shard[] {
   checkArgument("nodes", nodes, "array");
   checkArgument("inlineThreshold", inlineThreshold, "number");
@@ -49,12 +65,28 @@ export function initialShards(nodes: readonly string[], inlineThreshold: number)
   });
 }
 
-/** The point of an object in the hash space. */
+/**
+ * The point of an object in the hash space.
+ *
+ * @example
+ * ```ts
+ * import { shardPoint } from "@seneschal/core/storage";
+ * console.log(shardPoint("docs", "a") === shardPoint("docs", "a")); // true
+ * ```
+ */
 export function shardPoint(bucket: string, key: string): number {
   return murmur3(`${bucket}/${encodeURIComponent(key)}`, 0x5a4d);
 }
 
-/** The shard that owns a point. INVARIANT: ranges of a map cover the space without overlap. */
+/**
+ * The shard that owns a point. INVARIANT: ranges of a map cover the space without overlap.
+ *
+ * @example
+ * ```ts
+ * import { initialShards, shardAt } from "@seneschal/core/storage";
+ * console.log(shardAt(initialShards(["n1"], 128), 0).id); // shard-0
+ * ```
+ */
 export function shardAt(shards: readonly Shard[], point: number): Shard {
   checkArgument("shards", shards, "array");
   checkArgument("point", point, "number");
@@ -63,7 +95,16 @@ export function shardAt(shards: readonly Shard[], point: number): Shard {
   return shard;
 }
 
-/** Splits a shard in the middle; `undefined` when the range is a single point. */
+/**
+ * Splits a shard in the middle; `undefined` when the range is a single point.
+ *
+ * @example
+ * ```ts
+ * import { initialShards, splitShard } from "@seneschal/core/storage";
+ * const [shard] = initialShards(["n1"], 128);
+ * if (shard) console.log(splitShard(shard, "s9")?.map(({ id }) => id)); // [ 'shard-0', 's9' ]
+ * ```
+ */
 export function splitShard(shard: Shard, newId: string): readonly [Shard, Shard] | undefined {
   checkArgument("shard", shard, "object");
   checkArgument("newId", newId, "string");
@@ -76,7 +117,15 @@ export function splitShard(shard: Shard, newId: string): readonly [Shard, Shard]
   ];
 }
 
-/** True at 10 M deltas or 10 GB. */
+/**
+ * True at 10 M deltas or 10 GB.
+ *
+ * @example
+ * ```ts
+ * import { needsSplit } from "@seneschal/core/storage";
+ * console.log(needsSplit(1000, 1000), needsSplit(10_000_000, 0)); // false true
+ * ```
+ */
 export function needsSplit(deltas: number, bytes: number): boolean {
   return deltas >= 10_000_000 || bytes >= 10_000_000_000;
 }

@@ -3,17 +3,41 @@ import { checkArgument } from "@seneschal/kernel";
 const hour = 3_600_000;
 const intervals = [2, 2, 4, 8, 16, 24] as const;
 
-/** Concurrent shard migrations allowed in the cluster: `max(1, floor(nodes / 10))`. */
+/**
+ * Concurrent shard migrations allowed in the cluster: `max(1, floor(nodes / 10))`.
+ *
+ * @example
+ * ```ts
+ * import { migrationLimit } from "@seneschal/core/storage";
+ * console.log(migrationLimit(3), migrationLimit(40)); // 1 4
+ * ```
+ */
 export function migrationLimit(nodes: number): number {
   return Math.max(1, Math.floor(nodes / 10));
 }
 
-/** Milliseconds that must pass after the `moves`-th placement change of a shard: 2, 2, 4, 8, 16, 24, 24 ... hours. */
+/**
+ * Milliseconds that must pass after the `moves`-th placement change of a shard: 2, 2, 4, 8, 16, 24, 24 ... hours.
+ *
+ * @example
+ * ```ts
+ * import { migrationInterval } from "@seneschal/core/storage";
+ * console.log(migrationInterval(0) / 3_600_000, migrationInterval(9) / 3_600_000); // 2 24
+ * ```
+ */
 export function migrationInterval(moves: number): number {
   return (intervals[Math.min(Math.max(moves, 0), intervals.length - 1)] ?? 24) * hour;
 }
 
-/** What keeps a shard from moving now; `undefined` when it may. */
+/**
+ * What keeps a shard from moving now; `undefined` when it may.
+ *
+ * @example
+ * ```ts
+ * import { migrationRefusal } from "@seneschal/core/storage";
+ * console.log(migrationRefusal({ lastMoveAt: 0, moves: 1 }, 0, 3, 86_400_000)); // undefined
+ * ```
+ */
 export function migrationRefusal(
   shard: { readonly lastMoveAt: number; readonly moves: number },
   running: number,
@@ -38,7 +62,16 @@ export type MigrationStep =
   | { readonly kind: "demote"; readonly node: string }
   | { readonly kind: "wait" };
 
-/** The next step; a learner is promoted only at the commit index, the old voter leaves only after that. */
+/**
+ * The next step; a learner is promoted only at the commit index, the old voter leaves only after that.
+ *
+ * @example
+ * ```ts
+ * import { nextMigrationStep } from "@seneschal/core/storage";
+ * const facts = { from: "n1", to: "n2", voters: ["n1"], learnerIndex: 0, commitIndex: 9 };
+ * console.log(nextMigrationStep({ ...facts, learners: [] }), nextMigrationStep({ ...facts, learners: ["n2"] })); // { kind: 'add_learner', node: 'n2' } { kind: 'wait' }
+ * ```
+ */
 export function nextMigrationStep(facts: {
   /** The voter to leave; absent: a voter is added. */
   readonly from?: string;

@@ -62,7 +62,20 @@ export function stepTenant(tenant: Tenant | undefined, command: TenantCommand, n
   }
 }
 
-/** Throws `CryptoShredComplete` once the tenant is cut off: nothing of it is read or written again. */
+/**
+ * Throws `CryptoShredComplete` once the tenant is cut off: nothing of it is read or written again.
+ *
+ * @example
+ * ```ts
+ * import { requireKey } from "@seneschal/core/storage";
+ * requireKey({ id: "acme", state: "active" });
+ * try {
+ *   requireKey({ id: "acme", state: "shredded" });
+ * } catch (error) {
+ *   console.log((error as { code?: string }).code); // CryptoShredComplete
+ * }
+ * ```
+ */
 export function requireKey(tenant: Pick<Tenant, "id" | "state">): void {
   checkArgument("tenant", tenant, "object");
   const { id, state } = tenant;

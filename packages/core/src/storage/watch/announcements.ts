@@ -116,7 +116,15 @@ export function announceChange(change: CommittedChange): readonly Announcement[]
   }
 }
 
-/** What is told when the disk of a device has less room than the device may still take, or has it again. */
+/**
+ * What is told when the disk of a device has less room than the device may still take, or has it again.
+ *
+ * @example
+ * ```ts
+ * import { announceRoom } from "@seneschal/core/storage";
+ * console.log(announceRoom("d1", undefined).severity); // info
+ * ```
+ */
 export function announceRoom(device: string, found: Overcommitment | undefined): Announcement {
   checkArgument("device", device, "string");
   if (found === undefined) return announcement("info", "device", "the disk has the device's capacity again", { device });
@@ -126,14 +134,30 @@ export function announceRoom(device: string, found: Overcommitment | undefined):
   return announcement("warning", "device", message, { device });
 }
 
-/** What is told when the flags that a device's readings give it change; none: they were cleared. */
+/**
+ * What is told when the flags that a device's readings give it change; none: they were cleared.
+ *
+ * @example
+ * ```ts
+ * import { announceFlags } from "@seneschal/core/storage";
+ * console.log(announceFlags("d1", []).message); // device flags cleared
+ * ```
+ */
 export function announceFlags(device: string, flags: readonly string[]): Announcement {
   checkArgument("flags", flags, "array");
   if (flags.length === 0) return announcement("info", "device", "device flags cleared", { device });
   return announcement("warning", "device", `device flags: ${flags.join(",")}`, { device });
 }
 
-/** What is told when the file system of a device refused a write, and when it has room for that again. */
+/**
+ * What is told when the file system of a device refused a write, and when it has room for that again.
+ *
+ * @example
+ * ```ts
+ * import { announceDisk } from "@seneschal/core/storage";
+ * console.log(announceDisk("d1", true).severity); // warning
+ * ```
+ */
 export function announceDisk(device: string, full: boolean): Announcement {
   checkArgument("full", full, "boolean");
   return full
@@ -141,14 +165,30 @@ export function announceDisk(device: string, full: boolean): Announcement {
     : announcement("info", "device", `device ${device}: its file system has room again`, { device });
 }
 
-/** What is told when a pool comes to another state: beyond a warning writes are refused, or will be. */
+/**
+ * What is told when a pool comes to another state: beyond a warning writes are refused, or will be.
+ *
+ * @example
+ * ```ts
+ * import { announcePool } from "@seneschal/core/storage";
+ * console.log(announcePool("p1", "normal", "critical").severity); // critical
+ * ```
+ */
 export function announcePool(pool: string, before: string, state: PoolState): Announcement {
   checkArgument("state", state, "string");
   const severity = state === "normal" ? "info" : state === "warning" ? "warning" : "critical";
   return announcement(severity, "device", `pool ${pool}: ${before} to ${state}`, { pool });
 }
 
-/** What is told when a node comes to another status: that devices of it are degraded is told of these. */
+/**
+ * What is told when a node comes to another status: that devices of it are degraded is told of these.
+ *
+ * @example
+ * ```ts
+ * import { announceNode } from "@seneschal/core/storage";
+ * console.log(announceNode("n1", "healthy", "unreachable")?.severity); // warning
+ * ```
+ */
 export function announceNode(node: string, before: string, status: NodeStatus): Announcement | undefined {
   checkArgument("status", status, "string");
   if (![status, before].includes("unreachable") && status !== "draining") return undefined;
@@ -156,7 +196,15 @@ export function announceNode(node: string, before: string, status: NodeStatus): 
   return announcement(severity, "node", `node ${node}: ${before} to ${status}`, { node });
 }
 
-/** What is told when another reason holds for the bytes that a shard keeps in metadata. */
+/**
+ * What is told when another reason holds for the bytes that a shard keeps in metadata.
+ *
+ * @example
+ * ```ts
+ * import { announceInlineThreshold } from "@seneschal/core/storage";
+ * console.log(announceInlineThreshold("s0", { reason: "Normal", effective: 128 }, 10).severity); // info
+ * ```
+ */
 export function announceInlineThreshold(
   shard: string,
   step: { readonly reason: InlineReason; readonly effective: number },
@@ -169,7 +217,15 @@ export function announceInlineThreshold(
   return announcement(severity, "shard", `inline threshold: ${reason}`, details);
 }
 
-/** What is told when the cluster's log and metadata come into reach, or out of it. */
+/**
+ * What is told when the cluster's log and metadata come into reach, or out of it.
+ *
+ * @example
+ * ```ts
+ * import { announceFollowing } from "@seneschal/core/storage";
+ * console.log(announceFollowing(false).severity); // critical
+ * ```
+ */
 export function announceFollowing(following: boolean): Announcement {
   checkArgument("following", following, "boolean");
   return following

@@ -30,6 +30,12 @@ export const lostAfter = 2;
 /**
  * A node is unreachable as soon as one that answers does not reach it; else draining while it is being emptied; else degraded while a device
  * of it is anything but Healthy.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, nodeStatus } from "@seneschal/core/storage";
+ * console.log(nodeStatus(emptyCluster, [], "n1")); // healthy
+ * ```
  */
 export function nodeStatus(state: Pick<ClusterState, "nodes" | "devices">, seen: readonly NodeView[], id: string): NodeStatus {
   checkArgument("state", state, "object");
@@ -41,7 +47,16 @@ export function nodeStatus(state: Pick<ClusterState, "nodes" | "devices">, seen:
   return own.some((device) => device.state !== "Healthy" && device.state !== "Removed") ? "degraded" : "healthy";
 }
 
-/** What a node is in a shard: a voter is a candidate while its shard has no leader that answers; who does not vote follows. */
+/**
+ * What a node is in a shard: a voter is a candidate while its shard has no leader that answers; who does not vote follows.
+ *
+ * @example
+ * ```ts
+ * import { roleIn } from "@seneschal/core/storage";
+ * const shard = { leader: "n1", voters: ["n1", "n2"] };
+ * console.log(roleIn(shard, "n1", true), roleIn(shard, "n2", false), roleIn(shard, "n3", false)); // leader candidate follower
+ * ```
+ */
 export function roleIn(shard: Pick<Shard, "leader" | "voters">, node: string, led: boolean): "leader" | "follower" | "candidate" {
   checkArgument("shard", shard, "object");
   checkArgument("node", node, "string");
@@ -50,7 +65,15 @@ export function roleIn(shard: Pick<Shard, "leader" | "voters">, node: string, le
   return led || !shard.voters.includes(node) ? "follower" : "candidate";
 }
 
-/** Whole hours by which the periodic scrub is late; 0 before the first one. */
+/**
+ * Whole hours by which the periodic scrub is late; 0 before the first one.
+ *
+ * @example
+ * ```ts
+ * import { scrubOverdueHours } from "@seneschal/core/storage";
+ * console.log(scrubOverdueHours(0, 24, 26 * 3_600_000)); // 0
+ * ```
+ */
 export function scrubOverdueHours(lastPeriodicScrubAt: number, intervalHours: number, now: number): number {
   checkArgument("now", now, "number");
   if (lastPeriodicScrubAt === 0) return 0;
@@ -81,7 +104,17 @@ export interface ClusterSight {
   readonly now: number;
 }
 
-/** The facts of health and alerts: whichever node is asked comes to the same, from what those that answer see together. */
+/**
+ * The facts of health and alerts: whichever node is asked comes to the same, from what those that answer see together.
+ *
+ * @example
+ * ```ts
+ * import { emptyCluster, healthFacts } from "@seneschal/core/storage";
+ * const counts = { lostChunks: 0, shreddingTenants: 0, failingWebhooks: [] };
+ * const sight = { state: emptyCluster, seen: [], pools: [], flagsOf: () => [], available: true, reachable: () => true, counts, now: 0 };
+ * console.log(healthFacts(sight).nodes); // []
+ * ```
+ */
 export function healthFacts(sight: ClusterSight): HealthFacts {
   checkArgument("sight", sight, "object");
   const { state, seen, pools, flagsOf, available, reachable, counts, now } = sight;

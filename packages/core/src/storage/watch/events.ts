@@ -31,7 +31,17 @@ export interface EventLog {
   query(query: EventQuery): readonly StorageEvent[];
 }
 
-/** The in-memory categorised event log (spec 3 A, Events). */
+/**
+ * The in-memory categorised event log (spec 3 A, Events).
+ *
+ * @example
+ * ```ts
+ * import { createEventLog } from "@seneschal/core/storage";
+ * const log = createEventLog();
+ * log.append({ timestamp: 0, severity: "info", category: "device", source: "n1", message: "device added", details: {} });
+ * console.log(log.query({ since: 0, limit: 10 }).map(({ id, message }) => `${id} ${message}`)); // [ '1 device added' ]
+ * ```
+ */
 export function createEventLog(capacity = 10_000): EventLog {
   const ring = createRing<StorageEvent>(capacity);
   let id = 0;
@@ -57,7 +67,17 @@ export function createEventLog(capacity = 10_000): EventLog {
   };
 }
 
-/** Remembers the last value per subject, so that an event is emitted on a transition only. */
+/**
+ * Remembers the last value per subject, so that an event is emitted on a transition only.
+ *
+ * @example
+ * ```ts
+ * import { createEdges } from "@seneschal/core/storage";
+ * const edges = createEdges<string>();
+ * edges.observe("d1", "free");
+ * console.log(edges.observe("d1", "full"), edges.observe("d1", "full")); // { before: 'free' } undefined
+ * ```
+ */
 export function createEdges<V extends string>(): {
   /** The value before, when it differs from `value`; `undefined` when nothing changed or the subject was new. */
   observe(subject: string, value: V): { readonly before: V } | undefined;

@@ -46,6 +46,15 @@ export interface SystemDisk {
  * down: a shard without quorum or no node reachable. degraded: an unreachable node, a device that is not Healthy, a
  * pool at or over warning or with too few devices for a chunk, a key manager or a tenant's key service unreachable, a lost chunk, damaged metadata, background work
  * that fails. Else healthy.
+ *
+ * @example
+ * ```ts
+ * import { clusterHealth, type HealthFacts } from "@seneschal/core/storage";
+ * const none = { devices: [], pools: [], shardsWithoutQuorum: [], unreachableTenantKms: 0, shreddingTenants: 0, lostChunks: 0 };
+ * const quiet = { failingWebhooks: [], damage: [], scrubOverdueHours: 0, failingSteps: [], systemDisks: [], keyManagerReachable: true };
+ * const facts: HealthFacts = { ...none, ...quiet, nodes: [{ id: "n1", status: "healthy" }] };
+ * console.log(clusterHealth(facts), clusterHealth({ ...facts, shardsWithoutQuorum: ["shard-0"] })); // healthy down
+ * ```
  */
 export function clusterHealth(facts: HealthFacts): ClusterHealth {
   checkArgument("facts", facts, "object");
@@ -72,7 +81,18 @@ export interface Alert {
 const fillWarningHours = 7 * 24;
 const fillCriticalHours = 24;
 
-/** Everything that wants a person's eye, most severe first. Derived from state, so it ends when the state does. */
+/**
+ * Everything that wants a person's eye, most severe first. Derived from state, so it ends when the state does.
+ *
+ * @example
+ * ```ts
+ * import { activeAlerts, type HealthFacts } from "@seneschal/core/storage";
+ * const none = { devices: [], pools: [], shardsWithoutQuorum: [], unreachableTenantKms: 0, shreddingTenants: 0, lostChunks: 0 };
+ * const quiet = { failingWebhooks: [], damage: [], scrubOverdueHours: 0, failingSteps: [], systemDisks: [], keyManagerReachable: true };
+ * const facts: HealthFacts = { ...none, ...quiet, nodes: [{ id: "n1", status: "healthy" }] };
+ * console.log(activeAlerts(facts), activeAlerts({ ...facts, keyManagerReachable: false }).length); // [] 1
+ * ```
+ */
 export function activeAlerts(facts: HealthFacts): readonly Alert[] {
   checkArgument("facts", facts, "object");
   const alerts: Alert[] = [];

@@ -14,7 +14,17 @@ export interface History<S extends Sample> {
 const fineMs = 3 * 3_600_000;
 const coarseStepMs = 60_000;
 
-/** Two rings: every sample (expected each 10 s) for 3 hours, the first of each minute for 24 hours. */
+/**
+ * Two rings: every sample (expected each 10 s) for 3 hours, the first of each minute for 24 hours.
+ *
+ * @example
+ * ```ts
+ * import { createHistory } from "@seneschal/core/storage";
+ * const history = createHistory<{ timestamp_ms: number }>();
+ * history.add({ timestamp_ms: 0 });
+ * console.log(history.query(1, 1000)); // [ { timestamp_ms: 0 } ]
+ * ```
+ */
 export function createHistory<S extends Sample>(): History<S> {
   const fine = createRing<S>(1080);
   const coarse = createRing<S>(1440);

@@ -5,7 +5,17 @@ export interface Ring<T> {
   readonly size: number;
 }
 
-/** A ring buffer; pushing beyond the capacity drops the oldest. */
+/**
+ * A ring buffer; pushing beyond the capacity drops the oldest.
+ *
+ * @example
+ * ```ts
+ * import { createRing } from "@seneschal/core/storage";
+ * const ring = createRing<number>(2);
+ * for (const n of [1, 2, 3]) ring.push(n);
+ * console.log([...ring.items()]); // [ 2, 3 ]
+ * ```
+ */
 export function createRing<T>(capacity: number): Ring<T> {
   const slots: T[] = [];
   let start = 0;
