@@ -226,7 +226,7 @@ async function checkPlaces(config: ProcessConfig): Promise<readonly Finding[]> {
 /** Pools of a node alone that could take no chunk, where in a cluster other nodes bring devices too, and those that devices name and nobody makes. */
 async function checkPools({ services, storage }: ProcessConfig): Promise<readonly Finding[]> {
   if (!services.includes("storage") || storage.devices.length === 0) return [];
-  const { shortPools } = await import("../storage/pool-settings.ts");
+  const { shortPools } = await import("../storage/settings.ts");
   const unknown = storage.devices.flatMap(({ pool }, i) =>
     storage.pools.some(({ id }) => id === pool)
       ? []
@@ -252,7 +252,7 @@ async function checkPools({ services, storage }: ProcessConfig): Promise<readonl
 /** Disks that have less room than the devices on them may take. */
 async function checkRoom({ services, storage, data_dir }: ProcessConfig): Promise<readonly Finding[]> {
   if (!services.includes("storage")) return [];
-  const { deviceList, deviceSetting } = await import("../storage/device-settings.ts");
+  const { deviceList, deviceSetting } = await import("../storage/settings.ts");
   const { overcommittedDisks } = await import("../storage/data/disk-room.ts");
   const list = deviceList(storage, join(resolve(data_dir), "storage"));
   const devices = list.map(({ id, directory, capacity_bytes: capacityBytes }) => ({ id, directory, capacityBytes }));

@@ -1,4 +1,4 @@
-export { openClusterLog } from "./cluster/open-cluster-log.ts";
+export { openClusterLog } from "./cluster/cluster-control.ts";
 export { storageInForce } from "./environment.ts";
 export { openNfs } from "./files/open-nfs.ts";
 export { createCredentials } from "./keys/credentials.ts";

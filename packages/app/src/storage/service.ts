@@ -10,7 +10,7 @@ import { openVault, openVaultServer } from "../compose/open-vault.ts";
 import { type StorageServiceConfig, storageServiceSettings } from "../compose/service-settings.ts";
 import { type BuiltService, DEFAULT_INSTANCE, defineService, openAuditSinks, type Platform } from "../platform/index.ts";
 import { auditStorageSeal } from "./audit-seal.ts";
-import { openClusterLog } from "./cluster/open-cluster-log.ts";
+import { openClusterLog } from "./cluster/cluster-control.ts";
 import { openStorage } from "./open-storage.ts";
 import { storageSchema } from "./schema.ts";
 

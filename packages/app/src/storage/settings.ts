@@ -1,6 +1,6 @@
-import { isAbsolute, resolve, sep } from "node:path";
+import { isAbsolute, join, resolve, sep } from "node:path";
 import { webhookKey } from "@seneschal/adapters/webhook";
-import { deviceClasses } from "@seneschal/core/storage";
+import { acknowledgeOf, classDurability, type Durability, deviceClasses } from "@seneschal/core/storage";
 import * as z from "zod";
 import { s3Bucket } from "../platform/config/s3-bucket.ts";
 import {
@@ -254,3 +254,41 @@ export const storageSettings = z.strictObject({
 });
 
 export type StorageConfig = z.output<typeof storageSettings>;
+
+/** The configured devices, or six directories of 1 GiB in the first pool; `directory`: the service's own. */
+export function deviceList(config: StorageConfig, directory: string): StorageConfig["devices"] {
+  if (config.devices.length > 0) return config.devices;
+  // Device ids are the cluster's: nodes that share a log must not give the same ones.
+  const prefix = config.cluster.kind === "etcd" ? `${config.node_id}-` : "";
+  return Array.from({ length: 6 }, (_, i) => ({
+    id: `${prefix}disk-${i}`,
+    pool: config.pools[0]?.id ?? "default",
+    directory: join(directory, "devices", `disk-${i}`),
+    capacity_bytes: 1 << 30,
+  }));
+}
+
+/** The setting of a member of a device, by its place in the list; `data_dir` for those that no setting says. */
+export function deviceSetting({ devices }: StorageConfig, index: number, member: keyof StorageConfig["devices"][number]): string {
+  return devices.length > 0 ? `storage.devices.${index}.${member}` : "data_dir";
+}
+
+/** The durability that a pool of the settings says. */
+export function durabilityOf(setting: NonNullable<StorageConfig["pools"][number]["durability"]>): Durability {
+  return "copies" in setting
+    ? { kind: "replication", copies: setting.copies }
+    : { kind: "ec", data: setting.data, parity: setting.parity };
+}
+
+/** The pools whose devices in the settings are too few for a chunk, where no other node brings any. */
+export function shortPools({ pools, devices }: Pick<StorageConfig, "pools" | "devices">): readonly {
+  readonly index: number;
+  readonly found: number;
+  readonly needed: number;
+}[] {
+  return pools.flatMap(({ id, class: deviceClass, durability }, index) => {
+    const found = devices.filter(({ pool }) => pool === id).length;
+    const needed = acknowledgeOf(durability === undefined ? classDurability[deviceClass] : durabilityOf(durability));
+    return found > 0 && found < needed ? [{ index, found, needed }] : [];
+  });
+}

@@ -11,7 +11,7 @@ import {
 import type { settableClock } from "@seneschal/adapters/memory";
 import { destinationArn, webhookArn } from "@seneschal/core/storage";
 import { stageChunk } from "../../src/storage/objects/store-body.ts";
-import { awaitExisting } from "../../src/storage/replicate/existing-versions.ts";
+import { awaitExisting } from "../../src/storage/replicate/replication-queues.ts";
 import type { StorageMachine } from "../compose/storage-machine.ts";
 import { createFileRun } from "../storage/file-run.ts";
 import { pattern, type Rig } from "../storage/rig.ts";

@@ -1,16 +1,15 @@
 import { type BucketQuota, type CountedUsage, versionIdOf } from "@seneschal/core/storage";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { ObjectDoc } from "../../src/storage/documents.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { expireVersions } from "../../src/storage/jobs/expire-versions.ts";
-import { readBucketQuota, setBucketQuota } from "../../src/storage/objects/bucket-quota.ts";
-import { countPage } from "../../src/storage/objects/bucket-usage.ts";
+import { countPage, readBucketQuota, setBucketQuota } from "../../src/storage/objects/bucket-usage.ts";
 import { changeBucket, createBucket, deleteBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { listVersions } from "../../src/storage/objects/list-keys.ts";
 import { completeUpload, createUpload, uploadPart } from "../../src/storage/objects/multipart.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
+import type { ObjectDoc } from "../../src/storage/schema.ts";
 import { createFileRun, type FileStep, fileStep } from "./file-run.ts";
 import { mountData, okOf, openNfsRig, statusName } from "./nfs-rig.ts";
 import { bytesOf, openRig, operator, pattern, type Rig } from "./rig.ts";

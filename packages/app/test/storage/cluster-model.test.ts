@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ChunkDoc, ObjectDoc } from "../../src/storage/documents.ts";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { objectId } from "../../src/storage/objects/object-id.ts";
+import type { ChunkDoc, ObjectDoc } from "../../src/storage/schema.ts";
 import { openCluster } from "./cluster-rig.ts";
 import { flipExtent, removeExtent } from "./damage-extent.ts";
 import { operator, pattern } from "./rig.ts";

@@ -1,11 +1,11 @@
 import type { ObjectClient } from "@seneschal/adapters/grpc-storage";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ChunkDoc } from "../../src/storage/documents.ts";
-import { placeWebhook } from "../../src/storage/notify/webhook-place.ts";
-import { setBucketQuota } from "../../src/storage/objects/bucket-quota.ts";
+import { placeWebhook } from "../../src/storage/notify/notices.ts";
+import { setBucketQuota } from "../../src/storage/objects/bucket-usage.ts";
 import { changeBucket } from "../../src/storage/objects/buckets.ts";
 import { headObject } from "../../src/storage/objects/read-object.ts";
+import type { ChunkDoc } from "../../src/storage/schema.ts";
 import { type GrpcRig, openGrpcRig, refusal } from "./grpc-rig.ts";
 import { bytesOf, collect, operator, pattern } from "./rig.ts";
 import { openReceiver } from "./webhook-receiver.ts";

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { sourceOptions } from "../../../../tools/source-options.ts";
-import { listBackups, verifyBackup } from "../../src/storage/jobs/backup-manifest.ts";
+import { listBackups, verifyBackup } from "../../src/storage/jobs/backup.ts";
 import { createBucket } from "../../src/storage/objects/buckets.ts";
 import { putObject } from "../../src/storage/objects/put-object.ts";
 import { headObject, readObject } from "../../src/storage/objects/read-object.ts";

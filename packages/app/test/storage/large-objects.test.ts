@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ChunkDoc } from "../../src/storage/documents.ts";
 import { chunkPage } from "../../src/storage/jobs/chunk-pages.ts";
+import type { ChunkDoc } from "../../src/storage/schema.ts";
 import { flipExtent } from "./damage-extent.ts";
 import { collect, pattern } from "./rig.ts";
 import { openS3Rig, type S3Rig, sdk } from "./s3-rig.ts";

@@ -1,6 +1,6 @@
 import { openLogger } from "@seneschal/adapters/logging";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLocalDevices } from "../../src/storage/data/local-devices.ts";
+import { createLocalDevices } from "../../src/storage/data/devices.ts";
 import { openMaintenance } from "../../src/storage/jobs/open-maintenance.ts";
 import { openRounds } from "../../src/storage/jobs/open-rounds.ts";
 import { openRig, operator, type Rig } from "./rig.ts";

@@ -11,7 +11,7 @@ import { checkConfig } from "../../src/compose/check-config.ts";
 import { prepareData } from "../../src/compose/prepare-data.ts";
 import { processSettings } from "../../src/compose/process-settings.ts";
 import { startProcess } from "../../src/compose/start-process.ts";
-import { openClusterLog } from "../../src/storage/cluster/open-cluster-log.ts";
+import { openClusterLog } from "../../src/storage/cluster/cluster-control.ts";
 import { storageInForce } from "../../src/storage/environment.ts";
 import { storageSettings } from "../../src/storage/settings.ts";
 import { testCa } from "../platform/test-pki.ts";

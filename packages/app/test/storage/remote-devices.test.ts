@@ -6,8 +6,8 @@ import { openRemoteDevices } from "@seneschal/adapters/grpc-storage";
 import { blobDeviceSuite } from "@seneschal/kernel/testing";
 import { serveGrpc } from "@seneschal/server-grpc";
 import { describe, expect, test } from "vitest";
-import { createDeviceSet } from "../../src/storage/data/device-set.ts";
-import { fragmentCalls } from "../../src/storage/grpc/fragment-calls.ts";
+import { createDeviceSet } from "../../src/storage/data/devices.ts";
+import { fragmentCalls } from "../../src/storage/grpc/node-calls.ts";
 import { flipExtent } from "./damage-extent.ts";
 
 /** A directory, served by a node's fragment service, as another node sees it. */

@@ -13,7 +13,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { sourceOptions } from "../../../../tools/source-options.ts";
 import { storageSettings } from "../../src/storage/index.ts";
 import { expireVersions } from "../../src/storage/jobs/expire-versions.ts";
-import { setBucketQuota } from "../../src/storage/objects/bucket-quota.ts";
+import { setBucketQuota } from "../../src/storage/objects/bucket-usage.ts";
 import { changeBucket, createBucket } from "../../src/storage/objects/buckets.ts";
 import { deleteObject } from "../../src/storage/objects/delete-object.ts";
 import { listVersions } from "../../src/storage/objects/list-keys.ts";

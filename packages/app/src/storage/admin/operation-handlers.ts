@@ -4,12 +4,10 @@ import type { StorageContract } from "@seneschal/contract/storage";
 import { type ScrubScope, storageError } from "@seneschal/core/storage";
 import { CodedError } from "@seneschal/kernel";
 import { poolCommand } from "../cluster/pool-command.ts";
-import { targetOf } from "../jobs/backup.ts";
-import { listBackups } from "../jobs/backup-manifest.ts";
+import { listBackups, targetOf } from "../jobs/backup.ts";
 import type { StorageNode } from "../node.ts";
-import { readBucketQuota, setBucketQuota } from "../objects/bucket-quota.ts";
-import { audited } from "./audited.ts";
-import type { AdminServices } from "./services.ts";
+import { readBucketQuota, setBucketQuota } from "../objects/bucket-usage.ts";
+import { type AdminServices, audited } from "./services.ts";
 import { deviceViews, jobView, poolViews } from "./views.ts";
 
 type OperationRoute =

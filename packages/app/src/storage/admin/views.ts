@@ -1,7 +1,7 @@
 import type { Job } from "@seneschal/core/jobs";
 import type { Device, RepairRecord, StorageEvent } from "@seneschal/core/storage";
 import { effectiveThresholds, freeBytes, scopeKey, scopeOf } from "@seneschal/core/storage";
-import { deviceFill } from "../data/device-set.ts";
+import { deviceFill } from "../data/devices.ts";
 import { poolDurability, type StorageNode } from "../node.ts";
 import { emptyFigures } from "../peers/node-report.ts";
 import type { ClusterSample } from "../watch/monitor.ts";

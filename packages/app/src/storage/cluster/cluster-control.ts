@@ -1,3 +1,6 @@
+import { join } from "node:path";
+import { openLevelLog } from "@seneschal/adapters/level";
+import { createMemoryLog } from "@seneschal/adapters/memory";
 import {
   type ClusterCommand,
   type ClusterLog,
@@ -6,13 +9,17 @@ import {
   type ClusterState,
   type ClusterVerdict,
   type CommittedChange,
+  clusterEvents,
   clusterMachine,
   storageError,
 } from "@seneschal/core/storage";
-import { isCoded, type Json } from "@seneschal/kernel";
+import { checkArgument, isCoded, type Json } from "@seneschal/kernel";
 import { type Machine, openReplicated, rememberCommands, type Sha256 } from "@seneschal/kernel/log";
-import type { Clock, LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
-import type { Actor } from "../context.ts";
+import type { Clock, DocumentStore, LogErrorCode, ReplicatedLog } from "@seneschal/kernel/ports";
+import { etcdOptions } from "../../platform/index.ts";
+import { type Actor, commit } from "../context.ts";
+import { refusedSetting } from "../refused-setting.ts";
+import type { StorageConfig } from "../settings.ts";
 
 /** A committed change of the cluster state, this node's or another's. */
 export interface ClusterChange extends CommittedChange {
@@ -175,3 +182,45 @@ const logErrors: readonly LogErrorCode[] = [
   "log_failed",
   "log_misconfigured",
 ];
+
+/** The configured log of the cluster. Throws `config_invalid`, and what the adapters throw. */
+export async function openClusterLog(settings: StorageConfig["cluster"], directory: string): Promise<ReplicatedLog> {
+  checkArgument("settings", settings, "object");
+  checkArgument("directory", directory, "string");
+  switch (settings.kind) {
+    case "memory":
+      return createMemoryLog().open();
+    case "level":
+      return openLevelLog({ path: join(directory, "cluster-log") });
+    case "etcd": {
+      if (settings.endpoints.length === 0) throw refusedSetting("storage.cluster.endpoints", "etcd needs them");
+      // Loaded when it is wanted: the client takes several megabytes.
+      const { openEtcdLog } = await import("@seneschal/adapters/etcd");
+      return openEtcdLog({ ...etcdOptions(settings), prefix: settings.prefix });
+    }
+  }
+}
+
+const coll = "storage_cluster";
+const id = "audited";
+
+/**
+ * Writes committed cluster changes to the audit log, each once whichever node does it: the number of the last one is
+ * committed with them. Changes that left the journal before any node wrote them are named as a gap.
+ */
+export function createClusterAudit(store: DocumentStore): (log: ClusterLog) => Promise<void> {
+  let written = 0;
+  return async ({ journal, changes }) => {
+    while (written < changes) {
+      const found = await store.get(coll, id);
+      written = (found?.doc["n"] as number | undefined) ?? 0;
+      const events = clusterEvents({ journal, changes }, written);
+      if (events.length === 0) return;
+      const result = await commit(store, {
+        puts: [{ coll, id, doc: { n: changes }, ifVersion: found?.version ?? 0 }],
+        audit: events.map((event) => ({ stream: "storage", event })),
+      });
+      if (result.ok) written = changes;
+    }
+  };
+}

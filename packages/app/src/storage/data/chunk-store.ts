@@ -6,7 +6,6 @@ import { sealOverhead } from "../bytes/chunk-work.ts";
 import { fragmentsOf, stripeLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
-import type { ChunkDoc } from "../documents.ts";
 import {
   type NamedChunk,
   nameChunk,
@@ -18,7 +17,8 @@ import {
 } from "../keys/chunk-crypto.ts";
 import type { KeyManager, MasterKey } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
-import { type DeviceSet, poolFill } from "./device-set.ts";
+import type { ChunkDoc } from "../schema.ts";
+import { type DeviceSet, poolFill } from "./devices.ts";
 import { type FragmentIo, nameOf, poolStripe, sealedMemory } from "./fragment-io.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 

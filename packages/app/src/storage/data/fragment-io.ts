@@ -14,8 +14,8 @@ import { isCoded } from "@seneschal/kernel";
 import { codeOf, fragmentLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
-import type { ChunkDoc, FragmentRecord } from "../documents.ts";
-import { type DeviceSet, deviceFill } from "./device-set.ts";
+import type { ChunkDoc, FragmentRecord } from "../schema.ts";
+import { type DeviceSet, deviceFill } from "./devices.ts";
 
 /** What the scrub, the reader and the writer know about one fragment. */
 type FragmentState = "good" | "missing" | "corrupt" | "unreachable";

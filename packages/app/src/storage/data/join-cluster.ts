@@ -4,7 +4,7 @@ import type { BlobDevice } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { nodeActor } from "../context.ts";
 import { refusedSetting } from "../refused-setting.ts";
-import type { DeviceSet } from "./device-set.ts";
+import type { DeviceSet } from "./devices.ts";
 
 /** A device that this node serves by its settings. */
 export interface LocalDevice {

@@ -11,10 +11,9 @@ import {
 import { codeOf, fragmentLength } from "../bytes/stripes.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import { commit, type StorageContext } from "../context.ts";
-import type { ChunkDoc, FragmentRecord } from "../documents.ts";
+import type { ChunkDoc, FragmentRecord } from "../schema.ts";
 import { type FragmentIo, nameOf } from "./fragment-io.ts";
 import { createKeyedLock } from "./keyed-lock.ts";
-import { createSemaphore } from "./semaphore.ts";
 
 type RepairTrigger = RepairRecord["trigger"];
 
@@ -194,5 +193,21 @@ export function createChunkRepair(
       }
       return outcome;
     },
+  };
+}
+
+/** Lets at most `limit()` pieces of work run at a time; the limit may change while work waits. */
+function createSemaphore(limit: () => number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    while (running >= limit()) await new Promise<void>((resolve) => waiting.push(resolve));
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+      waiting.shift()?.();
+    }
   };
 }

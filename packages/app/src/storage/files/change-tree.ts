@@ -25,7 +25,6 @@ import {
   touched,
 } from "@seneschal/core/storage";
 import type { Put, RangeCheck, Stored } from "@seneschal/kernel/ports";
-import type { FileDoc, ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects, type ObjectsDraft } from "../objects/commit-objects.ts";
@@ -35,9 +34,8 @@ import { makeCurrent } from "../objects/put-object.ts";
 import { referencePuts } from "../objects/references.ts";
 import { type ObjectServices, writableShard } from "../objects/services.ts";
 import { putDeleteMarker, type Succession } from "../objects/versions.ts";
-import { indexedKey, indexedKeyBytes } from "../schema.ts";
-import { type FileRecord, fileIdOf, newRecord, recordOfFile } from "./file-records.ts";
-import { attributesOf, type FileNode, type FileTree } from "./file-tree.ts";
+import { type FileDoc, indexedKey, indexedKeyBytes, type ObjectDoc } from "../schema.ts";
+import { attributesOf, type FileNode, type FileRecord, type FileTree, fileIdOf, newRecord, recordOfFile } from "./file-tree.ts";
 import type { ContentReader } from "./read-content.ts";
 import { storeNew } from "./store-content.ts";
 

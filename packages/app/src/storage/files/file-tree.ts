@@ -1,7 +1,9 @@
 import {
+  type Child,
   checkFileName,
   checkHandleShard,
   childKey,
+  childrenOf,
   cookieOf,
   decodeHandle,
   encodeHandle,
@@ -16,15 +18,14 @@ import {
   parentKey,
   shardAt,
   shardPoint,
+  storageError,
 } from "@seneschal/core/storage";
-import { commit } from "../context.ts";
-import type { FileDoc, ObjectDoc } from "../documents.ts";
+import { commit, type StorageContext } from "../context.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { objectId } from "../objects/object-id.ts";
 import type { ObjectServices } from "../objects/services.ts";
+import { type FileDoc, indexedKey, indexedKeyBytes, type ObjectDoc } from "../schema.ts";
 import type { Export } from "./exports.ts";
-import { ensureRecords, type FileRecord, fileIdOf, recordOfFile } from "./file-records.ts";
-import { isDirectory, listChildren } from "./list-children.ts";
 
 /** A file that is there: its record, and its object where it has one. */
 export interface FileNode {
@@ -198,4 +199,97 @@ export function createFileTree(services: ObjectServices): FileTree {
   async function forget({ id, version }: FileRecord): Promise<void> {
     await commit(store, { dels: [{ coll: "storage_files", id, ifVersion: version }] }).catch(() => undefined);
   }
+}
+
+/** A file's record with the version to guard changes by. */
+export interface FileRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly doc: FileDoc;
+}
+
+/** The record of a file by the id that its handles have. */
+export async function recordOfFile({ store }: StorageContext, fileId: bigint): Promise<FileRecord | undefined> {
+  const { items } = await store.list("storage_files", "by_file", [fileIdText(fileId)], { limit: 1 });
+  return items[0] as FileRecord | undefined;
+}
+
+/** The records of keys, in their order; those that were never seen before are made. */
+async function ensureRecords(context: StorageContext, bucket: string, keys: readonly string[]): Promise<readonly FileRecord[]> {
+  const { store } = context;
+  const ids = keys.map((key) => objectId(bucket, key));
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const found = await store.getMany("storage_files", ids);
+    const missing = keys.filter((_, i) => found[i] === undefined);
+    if (missing.length === 0) return found as unknown as readonly FileRecord[];
+    // Whoever else sees them first wins, and is met at the next look.
+    await commit(store, {
+      puts: missing.map((key) => ({
+        coll: "storage_files",
+        id: objectId(bucket, key),
+        ifVersion: 0,
+        doc: newRecord(context, bucket, key),
+      })),
+    });
+  }
+  throw storageError("ShardUnavailable", "too many look at these files for the first time, try again");
+}
+
+/** The record of a key that is seen for the first time. */
+export function newRecord(context: StorageContext, bucket: string, key: string): FileDoc {
+  return { bucket, key, file: newFileId(context), changed_at: context.clock.now() };
+}
+
+function newFileId({ random }: StorageContext): string {
+  const bytes = Buffer.from(random(8));
+  // 62 bits: some clients keep ids in signed numbers.
+  bytes[0] = (bytes[0] as number) & 0x3f;
+  return bytes.toString("hex");
+}
+
+/** The number of a file. */
+export function fileIdOf({ file }: FileDoc): bigint {
+  return BigInt(`0x${file}`);
+}
+
+function fileIdText(fileId: bigint): string {
+  return fileId.toString(16).padStart(16, "0");
+}
+
+const pageSize = 256;
+
+/** What lies directly in the directory that has the key `directory`. In no particular order. */
+async function listChildren({ store }: StorageContext, bucket: string, directory: string): Promise<readonly Child[]> {
+  const listing = childrenOf(directory, indexedKeyBytes);
+  let from: string | undefined = directory === "" ? undefined : directory;
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await store.list("storage_objects", "by_key", [bucket], {
+      limit: pageSize,
+      ...(from !== undefined && { from: [indexedKey(from)] }),
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const { doc } of page.items) if (!listing.take(doc["key"] as string)) return listing.children();
+    if (page.cursor === undefined) return listing.children();
+    const past = listing.past();
+    from = past ?? from;
+    cursor = past === undefined ? page.cursor : undefined;
+  }
+}
+
+/** Whether there is anything below the key of a directory, itself among it. */
+async function isDirectory({ store }: StorageContext, bucket: string, key: string): Promise<boolean> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.list("storage_objects", "by_key", [bucket], {
+      limit: 1,
+      from: [indexedKey(key)],
+      ...(cursor === undefined ? {} : { cursor, limit: pageSize }),
+    });
+    if (page.items.some(({ doc }) => (doc["key"] as string).startsWith(key))) return true;
+    // Only among keys that fill the index may there be one behind others.
+    if (!page.items.some(({ doc }) => indexedKey(doc["key"] as string) === indexedKey(key))) return false;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return false;
 }

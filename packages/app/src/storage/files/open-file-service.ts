@@ -31,20 +31,18 @@ import {
 import { isCoded } from "@seneschal/kernel";
 import type { Authorisation, Background } from "../../platform/index.ts";
 import { commit } from "../context.ts";
-import { type DeviceSet, poolFill } from "../data/device-set.ts";
+import { type DeviceSet, poolFill } from "../data/devices.ts";
 import { createKeyedLock } from "../data/keyed-lock.ts";
-import { limitOf } from "../objects/bucket-quota.ts";
+import { limitOf } from "../objects/bucket-usage.ts";
 import { customerKeyFor } from "../objects/customer-key.ts";
 import type { ObjectServices } from "../objects/services.ts";
 import { createTreeChanges } from "./change-tree.ts";
 import { type Export, openExports, userOf } from "./exports.ts";
-import { fileIdOf, recordOfFile } from "./file-records.ts";
-import { attributesOf, createFileTree, type FileNode, knownFile, type TreeEntry } from "./file-tree.ts";
+import { attributesOf, createFileTree, type FileNode, fileIdOf, knownFile, recordOfFile, type TreeEntry } from "./file-tree.ts";
 import { createContentReader } from "./read-content.ts";
 import type { NfsConfig } from "./settings.ts";
 import { storeChanged } from "./store-content.ts";
-import { createWriteBack } from "./write-back.ts";
-import { createWriteVerifiers } from "./write-verifiers.ts";
+import { createWriteBack, createWriteVerifiers } from "./write-back.ts";
 
 /** What the file service stands on. */
 export interface FileServiceParts {

@@ -1,6 +1,6 @@
 import { type ChunkRef, fileError } from "@seneschal/core/storage";
-import type { ObjectDoc, PartDoc } from "../documents.ts";
 import type { ObjectServices } from "../objects/services.ts";
+import type { ObjectDoc, PartDoc } from "../schema.ts";
 
 /** A chunk of a file and where it begins. */
 export interface Extent {

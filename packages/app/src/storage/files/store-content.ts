@@ -11,7 +11,6 @@ import {
 } from "@seneschal/core/storage";
 import { CodedError, isCoded } from "@seneschal/kernel";
 import type { Put } from "@seneschal/kernel/ports";
-import type { ObjectDoc } from "../documents.ts";
 import { openBucket } from "../objects/buckets.ts";
 import { commitObjects } from "../objects/commit-objects.ts";
 import { customerKeyFor } from "../objects/customer-key.ts";
@@ -21,6 +20,7 @@ import { type Committable, commitObject } from "../objects/put-object.ts";
 import { referencePuts } from "../objects/references.ts";
 import { type ObjectServices, writableShard } from "../objects/services.ts";
 import { type StagedChunk, stageChunk, storeBody, unstage, whileStored } from "../objects/store-body.ts";
+import type { ObjectDoc } from "../schema.ts";
 import type { ContentReader, Extent } from "./read-content.ts";
 
 /** Bytes of a page, and of a chunk of a file that was written by pages. */

@@ -1,4 +1,7 @@
 import { X509Certificate } from "node:crypto";
+import { pathToFileURL } from "node:url";
+import { fileStamp } from "@seneschal/adapters/files";
+import { type CertificateIdentity, openRevocations } from "@seneschal/adapters/tls";
 import {
   type Caller,
   type CallerRefusal,
@@ -12,10 +15,10 @@ import {
   validityRefusal,
 } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
+import type { CryptoProvider } from "@seneschal/kernel/ports";
 import type { Authorisation } from "../../platform/index.ts";
 import type { StorageContext } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
-import type { RevocationFile } from "./revocation-file.ts";
 
 /** What the authorisation policy is asked about a call that is no tenant's. */
 type DataAction = "peers:use" | "keys:use" | "cluster:maintain" | "storage:admin";
@@ -175,4 +178,47 @@ function identityOf(der: Uint8Array): Identity {
   };
   known.set(der, identity);
   return identity;
+}
+
+/** The revocation list of a file, as it is at this moment. */
+interface RevocationFile {
+  /** Throws when it cannot be known: the file is away, unreadable, unsigned, or out of date. */
+  isRevoked(identity: Pick<CertificateIdentity, "der">): Promise<boolean>;
+}
+
+/**
+ * Watches the file by asking for its state on every check: a list that was replaced is in force for the next call, one that was
+ * taken away or spoiled lets nobody in, whatever was read before.
+ */
+export function openRevocationFile(
+  path: string,
+  options: { readonly trustedCa: string; readonly now: () => number; readonly provider: CryptoProvider },
+): RevocationFile {
+  const lists = openRevocations({ ...options, url: pathToFileURL(path).href });
+  let loaded: string | undefined;
+  let loading: { readonly stamp: string; readonly done: Promise<void> } | undefined;
+
+  const load = (stamp: string): Promise<void> => {
+    if (loading?.stamp !== stamp) {
+      const done = lists.refresh().then(() => {
+        loaded = stamp;
+      });
+      const own = { stamp, done };
+      loading = own;
+      done
+        .catch(() => undefined)
+        .finally(() => {
+          if (loading === own) loading = undefined;
+        });
+    }
+    return loading?.done ?? Promise.resolve();
+  };
+
+  return {
+    async isRevoked(identity) {
+      const stamp = await fileStamp(path);
+      if (loaded !== stamp) await load(stamp);
+      return lists.isRevoked(identity);
+    },
+  };
 }

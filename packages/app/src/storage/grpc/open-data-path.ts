@@ -5,8 +5,7 @@ import { type Authorisation, inRanges } from "../../platform/index.ts";
 import type { StorageNode } from "../node.ts";
 import { certificateIn, checkKeyPair } from "../own-certificate.ts";
 import { refusedSetting } from "../refused-setting.ts";
-import { parseDataAddress } from "./data-address.ts";
-import type { DataPathSettings } from "./data-path-settings.ts";
+import { type DataPathSettings, parseDataAddress } from "./data-path-settings.ts";
 import { openDataPort, openPeersPort } from "./open-grpc.ts";
 
 export interface NodePorts {

@@ -14,11 +14,8 @@ import type { Authorisation } from "../../platform/index.ts";
 import type { StorageNode } from "../node.ts";
 import { objectStore } from "../objects/object-store.ts";
 import { adminCalls } from "./admin-calls.ts";
-import { createPeerAuth, type PeerAuth } from "./authenticate-peer.ts";
-import { fragmentCalls } from "./fragment-calls.ts";
-import { keyManagerCalls, tenantKeyCalls } from "./key-calls.ts";
-import { logCalls, peerCalls } from "./peer-calls.ts";
-import { openRevocationFile } from "./revocation-file.ts";
+import { createPeerAuth, openRevocationFile, type PeerAuth } from "./authenticate-peer.ts";
+import { fragmentCalls, keyManagerCalls, logCalls, peerCalls, tenantKeyCalls } from "./node-calls.ts";
 
 export interface GrpcOptions {
   readonly node: StorageNode;

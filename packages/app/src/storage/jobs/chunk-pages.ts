@@ -1,6 +1,6 @@
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
-import type { ChunkDoc } from "../documents.ts";
+import type { ChunkDoc } from "../schema.ts";
 
 /** A page of all chunks in a stable order; go on with `cursor`. */
 export async function chunkPage(

@@ -18,17 +18,14 @@ import {
 import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { type Background, type Jobs, openJobs } from "../../platform/index.ts";
 import { type Actor, nodeActor } from "../context.ts";
-import type { LocalDevices } from "../data/local-devices.ts";
+import type { LocalDevices } from "../data/devices.ts";
 import type { NewDevice } from "../peers/new-device.ts";
 import type { Peers } from "../peers/open-peers.ts";
-import { runBackup, targetOf } from "./backup.ts";
-import { expireBackups, readManifest } from "./backup-manifest.ts";
+import { expireBackups, readManifest, runBackup, targetOf } from "./backup.ts";
 import { countReferences } from "./chunk-pages.ts";
 import { collectGarbage } from "./collect-garbage.ts";
-import { runDrain } from "./drain-node.ts";
-import { devicesSeen, runEvacuation } from "./evacuate.ts";
+import { devicesSeen, runDrain, runEvacuation, runRebalance } from "./move-fragments.ts";
 import type { MaintenanceParts } from "./parts.ts";
-import { runRebalance } from "./rebalance.ts";
 import { openBackupKeys, runRestore } from "./restore.ts";
 import { runScrub } from "./scrub.ts";
 

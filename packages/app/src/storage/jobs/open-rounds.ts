@@ -11,7 +11,7 @@ import {
 } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import type { Background, Stoppable } from "../../platform/index.ts";
-import { electLeaders, migrateShards, type ShardLeadParts, splitShards } from "../cluster/lead-shards.ts";
+import { electLeaders, migrateShards, type ShardLeadParts, splitShards } from "../cluster/shards.ts";
 import { nodeActor } from "../context.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";
 import type { Notifications } from "../notify/open-notifications.ts";
@@ -24,7 +24,7 @@ import { collectGarbage } from "./collect-garbage.ts";
 import { expireVersions } from "./expire-versions.ts";
 import type { Maintenance, OwnMaintenance } from "./open-maintenance.ts";
 import type { MaintenanceParts } from "./parts.ts";
-import { repairUnderReplicated } from "./repair-under-replicated.ts";
+import { repairUnderReplicated } from "./scrub.ts";
 
 /** Everything periodic of a node, round by round. */
 export interface Rounds {

@@ -3,7 +3,7 @@ import type { PortableKeys } from "@seneschal/adapters/vault";
 import type { Vault } from "@seneschal/kernel/ports";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
 import type { StorageContext } from "../context.ts";
-import type { DeviceSet } from "../data/device-set.ts";
+import type { DeviceSet } from "../data/devices.ts";
 import type { FragmentIo } from "../data/fragment-io.ts";
 import type { ChunkRepair } from "../data/rebuild-chunk.ts";
 import type { KeyManager } from "../keys/key-manager.ts";

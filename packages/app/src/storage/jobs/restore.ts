@@ -18,12 +18,11 @@ import { everyDocument, type JobContext } from "../../platform/index.ts";
 import { encodeStripe, stripeLength } from "../bytes/stripes.ts";
 import { commit, nodeActor } from "../context.ts";
 import { nameOf } from "../data/fragment-io.ts";
-import type { ChunkDoc } from "../documents.ts";
-import { placeWebhooks } from "../notify/webhook-place.ts";
+import { placeWebhooks } from "../notify/notices.ts";
 import { countBucket } from "../objects/bucket-usage.ts";
 import { awaitReplication } from "../objects/replication-puts.ts";
-import { targetOf } from "./backup.ts";
-import { verifyBackup } from "./backup-manifest.ts";
+import type { ChunkDoc } from "../schema.ts";
+import { targetOf, verifyBackup } from "./backup.ts";
 import { type BackupSeal, openBackupSeal } from "./backup-seal.ts";
 import type { MaintenanceParts } from "./parts.ts";
 

@@ -13,7 +13,7 @@ import {
 import type { JsonObject } from "@seneschal/kernel";
 import type { JobContext } from "../../platform/index.ts";
 import { commit, nodeActor } from "../context.ts";
-import type { ChunkDoc } from "../documents.ts";
+import type { ChunkDoc } from "../schema.ts";
 import { chunkPage } from "./chunk-pages.ts";
 import type { MaintenanceParts } from "./parts.ts";
 
@@ -137,4 +137,13 @@ async function checkDevice({ context, devices, damage }: MaintenanceParts, id: s
     if (!sighted.has(key)) await commit(store, { dels: [{ coll: "storage_orphans", id: key }] });
   await devices.measure(id);
   return orphans;
+}
+
+/** Chunks looked at in one round. */
+const roundLimit = 64;
+
+/** Gives chunks the fragments that found no device when they were written. Tries again each round while devices are away. */
+export async function repairUnderReplicated({ context, repair }: MaintenanceParts): Promise<void> {
+  const page = await context.store.list("storage_chunks", "under_replicated", [], { limit: roundLimit });
+  await Promise.all(page.items.map(({ id }) => repair.check(id, { trigger: "under_replication", repair: true })));
 }

@@ -4,7 +4,7 @@ import { isCoded } from "@seneschal/kernel";
 import type { Vault } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { type Actor, commit, nodeActor, type StorageContext } from "../context.ts";
-import type { TenantDoc } from "../documents.ts";
+import type { TenantDoc } from "../schema.ts";
 import { within } from "../within.ts";
 
 /** What a tenant's chunks are named and wrapped with. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Bucket, type ObjectEventName, type RequestOrigin, rulesFor } from "@seneschal/core/storage";
 import type { Put } from "@seneschal/kernel/ports";
 import type { StorageContext } from "../context.ts";
-import type { NoticeDoc, ObjectDoc } from "../documents.ts";
+import type { NoticeDoc, ObjectDoc } from "../schema.ts";
 import type { BucketWebhook } from "./open-notifications.ts";
 /** The webhooks that this node is configured with, by name, and the tenants of each. */
 export type WebhookTenants = ReadonlyMap<string, Pick<BucketWebhook, "tenants">>;

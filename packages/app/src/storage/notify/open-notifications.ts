@@ -3,9 +3,8 @@ import { eventMessage } from "@seneschal/core/storage";
 import { isCoded } from "@seneschal/kernel";
 import { type Background, everyDocument, followStore, forgetChanges, gatherMs } from "../../platform/index.ts";
 import { commit, type StorageContext } from "../context.ts";
-import type { NoticeDoc, WebhookDoc } from "../documents.ts";
-import { openNoticeBounds } from "./bound-notices.ts";
-import { changesBehind } from "./webhook-place.ts";
+import type { NoticeDoc, WebhookDoc } from "../schema.ts";
+import { changesBehind, openNoticeBounds } from "./notices.ts";
 
 /** Tells webhooks what happened to objects: each by itself, in the order of the commits, at least once. */
 export interface Notifications {

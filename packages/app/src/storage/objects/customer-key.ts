@@ -1,7 +1,7 @@
 import { createCipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { customerKeyBytes, type ObjectEncryption, objectError } from "@seneschal/core/storage";
 import type { Random } from "@seneschal/kernel/ports";
-import type { ObjectDoc } from "../documents.ts";
+import type { ObjectDoc } from "../schema.ts";
 
 const blockBytes = 16;
 

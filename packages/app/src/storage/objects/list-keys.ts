@@ -11,8 +11,7 @@ import {
   ordinalOfId,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
-import type { ObjectDoc } from "../documents.ts";
-import { indexedKey, indexedKeyBytes } from "../schema.ts";
+import { indexedKey, indexedKeyBytes, type ObjectDoc } from "../schema.ts";
 import type { ObjectServices } from "./services.ts";
 import { findVersion } from "./versions.ts";
 

@@ -19,7 +19,7 @@ import {
 import { isCoded } from "@seneschal/kernel";
 import type { Put } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
-import type { ObjectDoc, PartDoc } from "../documents.ts";
+import type { ObjectDoc, PartDoc } from "../schema.ts";
 import { expectRoom } from "./bucket-usage.ts";
 import { openBucket } from "./buckets.ts";
 import { commitObjects } from "./commit-objects.ts";

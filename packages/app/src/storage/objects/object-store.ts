@@ -1,7 +1,7 @@
 import type { Bucket, ObjectStore, RequestOrigin } from "@seneschal/core/storage";
-import type { ObjectDoc, PartDoc } from "../documents.ts";
 import { mayTell } from "../notify/notice-puts.ts";
-import { placeWebhook } from "../notify/webhook-place.ts";
+import { placeWebhook } from "../notify/notices.ts";
+import type { ObjectDoc, PartDoc } from "../schema.ts";
 import { bucketRecord, changeBucket, createBucket, deleteBucket, listBuckets, openBucket } from "./buckets.ts";
 import { customerEncryption, customerKeyFor } from "./customer-key.ts";
 import { deleteObject } from "./delete-object.ts";

@@ -13,8 +13,8 @@ import {
   storageError,
 } from "@seneschal/core/storage";
 import type { Stored } from "@seneschal/kernel/ports";
-import type { ObjectDoc } from "../documents.ts";
 import { noticePuts } from "../notify/notice-puts.ts";
+import type { ObjectDoc } from "../schema.ts";
 import { expectRoom } from "./bucket-usage.ts";
 import { type FoundBucket, openBucket } from "./buckets.ts";
 import type { ObjectsDraft } from "./commit-objects.ts";

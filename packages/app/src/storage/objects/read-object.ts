@@ -1,5 +1,5 @@
 import { type ChunkRef, type ReadOptions, storageError, versionIdOf } from "@seneschal/core/storage";
-import type { ObjectDoc, PartDoc } from "../documents.ts";
+import type { ObjectDoc, PartDoc } from "../schema.ts";
 import { openBucket } from "./buckets.ts";
 import { customerCipher, customerKeyFor } from "./customer-key.ts";
 import { checkKey } from "./object-id.ts";

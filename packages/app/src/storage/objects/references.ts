@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Body, type Mentions, referencedBy, type Trash, trashOf } from "@seneschal/core/storage";
 import type { Put } from "@seneschal/kernel/ports";
 import type { StorageContext } from "../context.ts";
-import type { ChunkDoc } from "../documents.ts";
+import type { ChunkDoc } from "../schema.ts";
 
 /** The record that lets garbage collection take something back. */
 export function trashPut({ clock }: Pick<StorageContext, "clock">, body: Trash): Put {

@@ -2,7 +2,7 @@ import { awaitAgain, awaitDescriptions, type Bucket, type WaitingCopy } from "@s
 import type { Put } from "@seneschal/kernel/ports";
 import { everyDocument } from "../../platform/index.ts";
 import { commit } from "../context.ts";
-import type { ObjectDoc } from "../documents.ts";
+import type { ObjectDoc } from "../schema.ts";
 import { objectId } from "./object-id.ts";
 import type { ObjectServices } from "./services.ts";
 

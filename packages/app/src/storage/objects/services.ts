@@ -12,7 +12,7 @@ import {
 import type { Stored } from "@seneschal/kernel/ports";
 import type { Buffers } from "../bytes/buffers.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
-import type { ShardStats } from "../cluster/shard-stats.ts";
+import type { ShardStats } from "../cluster/shards.ts";
 import type { StorageContext } from "../context.ts";
 import type { ChunkStore } from "../data/chunk-store.ts";
 import type { MemoryBudget } from "../data/memory-budget.ts";

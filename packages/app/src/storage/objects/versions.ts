@@ -18,8 +18,7 @@ import {
 } from "@seneschal/core/storage";
 import type { Check, Del, Put, Stored } from "@seneschal/kernel/ports";
 import { commit } from "../context.ts";
-import type { ObjectDoc } from "../documents.ts";
-import { indexedKey } from "../schema.ts";
+import { indexedKey, type ObjectDoc } from "../schema.ts";
 import { openBucket } from "./buckets.ts";
 import { checkKey, objectId } from "./object-id.ts";
 import { trashPuts } from "./references.ts";

@@ -24,8 +24,14 @@ import { type Background, type FollowerTurn, followStore } from "../../platform/
 import { commit } from "../context.ts";
 import { type DestinationAccess, type ObjectServices, replicationTo } from "../objects/services.ts";
 import { findVersion } from "../objects/versions.ts";
-import { awaitExisting, scanOfBucket } from "./existing-versions.ts";
-import { measureReplication, pageOf, type ReplicationQueue, replicationQueues } from "./replication-queues.ts";
+import {
+  awaitExisting,
+  measureReplication,
+  pageOf,
+  type ReplicationQueue,
+  replicationQueues,
+  scanOfBucket,
+} from "./replication-queues.ts";
 import { sendVersion } from "./send-version.ts";
 
 /** Copies new versions of buckets to buckets elsewhere: each destination by itself, the versions of a key in their order. */

@@ -1,9 +1,9 @@
 import type { Replica, ReplicaPart, ReplicaTarget } from "@seneschal/adapters/replicas";
 import { type ReplicationOutcome, storageErrorKind, type WaitingCopy } from "@seneschal/core/storage";
 import { type CodedError, isCoded } from "@seneschal/kernel";
-import type { ObjectDoc, PartDoc } from "../documents.ts";
 import { readObject } from "../objects/read-object.ts";
 import type { ObjectServices } from "../objects/services.ts";
+import type { ObjectDoc, PartDoc } from "../schema.ts";
 
 /** What came of sending a version. `error`: why it was not taken. */
 export interface Sent {

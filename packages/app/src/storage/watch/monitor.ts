@@ -41,9 +41,9 @@ import {
 import { isCoded } from "@seneschal/kernel";
 import type { Background } from "../../platform/index.ts";
 import type { ClusterControl } from "../cluster/cluster-control.ts";
-import type { ShardStats } from "../cluster/shard-stats.ts";
+import type { ShardStats } from "../cluster/shards.ts";
 import { nodeActor, type StorageContext } from "../context.ts";
-import { type DeviceSet, poolFill } from "../data/device-set.ts";
+import { type DeviceSet, poolFill } from "../data/devices.ts";
 import type { ChunkRepair } from "../data/rebuild-chunk.ts";
 import type { KeyManager } from "../keys/key-manager.ts";
 import type { TenantKeys } from "../keys/tenant-keys.ts";

@@ -1,9 +1,18 @@
-import { type ClusterState, shardAt, shardPoint } from "@seneschal/core/storage";
-import type { JsonObject } from "@seneschal/kernel";
+import {
+  type ClusterCommand,
+  type ClusterState,
+  electLeader,
+  moveVoters,
+  shardAt,
+  shardPoint,
+  splitGrown,
+} from "@seneschal/core/storage";
+import { isCoded, type JsonObject } from "@seneschal/kernel";
 import { everyDocument } from "../../platform/index.ts";
-import { commit, type StorageContext } from "../context.ts";
-import type { ObjectDoc } from "../documents.ts";
+import { commit, nodeActor, type StorageContext } from "../context.ts";
 import type { NodeReport, ShardChanges } from "../peers/node-report.ts";
+import type { ObjectDoc } from "../schema.ts";
+import type { ClusterControl } from "./cluster-control.ts";
 
 interface ShardFigures {
   readonly deltas: number;
@@ -104,4 +113,40 @@ export function createShardStats(context: StorageContext): ShardStats {
       await commit(context.store, { puts: [{ coll: "storage_counters", id, doc: { deltas } }] });
     },
   };
+}
+
+/** What a node does for the shards, once a round; each decision is one command, so that several nodes may try the same. */
+export interface ShardLeadParts {
+  readonly context: StorageContext;
+  readonly cluster: ClusterControl;
+  readonly shards: ShardStats;
+  readonly up: (node: string) => boolean;
+  /** The log's sequence that a node has applied, as far as it is known. */
+  readonly logSeq: (node: string) => number;
+}
+
+/** Takes over what the node is to lead. */
+export async function electLeaders({ context, cluster, up }: ShardLeadParts): Promise<void> {
+  for (const shard of cluster.state.shards) await attempt(cluster, electLeader(shard, context.nodeId, up));
+}
+
+/** Splits what grew too large. */
+export async function splitShards({ cluster, shards }: ShardLeadParts): Promise<void> {
+  for (const shard of cluster.state.shards) await attempt(cluster, splitGrown(cluster.state, shard, shards.of(shard.id)));
+}
+
+/** Moves voters to where they should be, a step a round. */
+export async function migrateShards({ cluster, up, logSeq }: ShardLeadParts): Promise<void> {
+  for (const shard of cluster.state.shards)
+    await attempt(cluster, moveVoters(cluster.state, shard, { up, logSeq, committed: cluster.status().seq }));
+}
+
+/** A refusal (the limit, the pause between changes, another node was faster) leaves it to a later round. */
+async function attempt(cluster: ClusterControl, command: ClusterCommand | undefined): Promise<void> {
+  if (command === undefined) return;
+  try {
+    await cluster.propose(command, nodeActor);
+  } catch (error) {
+    if (!isCoded(error, "ShardUnavailable", "InvariantViolation", "NotFound")) throw error;
+  }
 }
