@@ -35,8 +35,9 @@ const optionsOf = (...rules: readonly RedactionRule[]): RedactionOptions => ({
   keys,
 });
 
+const SEEN = () => generate(TEMPLATES, VALUES, 5, 36);
 const texts = (): readonly LabelledText[] =>
-  [...generate(TEMPLATES, VALUES, 5, 36), ...generate(HELD_OUT_TEMPLATES, HELD_OUT_VALUES, 6, 40)].slice(0, 10_000);
+  [...SEEN(), ...generate(HELD_OUT_TEMPLATES, HELD_OUT_VALUES, 6, 40)].slice(0, 10_000);
 /** Rules one after the other; the last is reversible in everything. */
 const RULES: readonly (readonly RedactionRule[])[] = [
   [{ operator: "replace" }],
@@ -83,7 +84,9 @@ const labelled: ConformanceSuite = {
   async run() {
     const t = tally();
     const shaped = tally();
-    for (const { text, labels } of texts()) {
+    const kinds = new Map<string, ReturnType<typeof tally>>();
+    const seen = SEEN().length;
+    for (const [i, { text, labels }] of texts().entries()) {
       const left = markerless(redact(text, optionsOf({ operator: "replace" })).text);
       for (const { entity, start, end } of labels) {
         const tier = policyOf(policy, entity === "SECRET" ? "API_KEY" : entity).tier;
@@ -91,9 +94,14 @@ const labelled: ConformanceSuite = {
         const gone = !standsIn(left, text.slice(start, end));
         t.judge(gone, `${entity} is left`);
         if (SHAPED.has(entity)) shaped.judge(gone, "");
+        const kind = `${entity}_${i < seen ? "seen" : "unseen"}`;
+        const counted = kinds.get(kind) ?? tally();
+        kinds.set(kind, counted);
+        counted.judge(gone, "");
       }
     }
-    return t.result({ by_shape: shaped.rate() });
+    const byKind = [...kinds].sort().map(([kind, counted]) => [kind, counted.rate()] as const);
+    return t.result({ by_shape: shaped.rate(), ...Object.fromEntries(byKind) });
   },
 };
 

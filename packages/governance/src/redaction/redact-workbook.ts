@@ -29,6 +29,10 @@ import {
   isForeign,
   isFormula,
   isHeaderOrFooter,
+  isNameInFormulas,
+  isRangeName,
+  isSheetName,
+  mostOf,
   placeOf,
   readWith,
   rootOf,
@@ -203,7 +207,7 @@ function redactedParts(read: readonly Part[], { options, reading, places, under,
     [name, name.replaceAll(/\.(?:xml|rels|vml)$/gi, "")].some(
       (read) => hidesIn(read, reading.alone(read, places.onlyKept)) || (!isAgreedName(read) && isHidden(read, nowhere)),
     );
-  const sheets = sheetsOf(read, reading, options);
+  const renamed = renamedIn(read, reading, options);
 
   const counts = new Map<string, number>();
   const done = new Map<string, string>();
@@ -218,7 +222,7 @@ function redactedParts(read: readonly Part[], { options, reading, places, under,
     };
     const formulas = formulasToHide(cells, (cell) => {
       const place = under.get(cell.element) ?? nowhere;
-      const formula = sheets.in(joinedValue(cell.formulaTexts));
+      const formula = renamed.in(joinedValue(cell.formulaTexts));
       return (
         isHidden(says(cell), place, cell.kind === "number") ||
         [formula, literalsOf(formula)].some((text) => isHidden(text, place))
@@ -236,12 +240,12 @@ function redactedParts(read: readonly Part[], { options, reading, places, under,
       }
       if (cell?.formulaTexts.includes(text)) {
         const formula = joinedValue(group);
-        if (sheets.in(formula) !== formula) pieces.push(...insteadOf(group, sheets.in(formula)));
+        if (renamed.in(formula) !== formula) pieces.push(...insteadOf(group, renamed.in(formula)));
         continue;
       }
-      const sheetName = sheets.names.get(text);
-      if (sheetName !== undefined) {
-        pieces.push(sheetName);
+      const called = renamed.names.get(text);
+      if (called !== undefined) {
+        pieces.push(called);
         continue;
       }
       const place =
@@ -263,11 +267,12 @@ function redactedParts(read: readonly Part[], { options, reading, places, under,
       }
       if (!isHidden(value, place, isNumber) && !isFormula(text) && !isHeaderOrFooter(text)) continue;
       if (cell !== undefined && isNumber) pieces.push(...numberPieces(cell, group, reading, place.options));
-      else if (isFormula(text)) pieces.push(...formulaPieces(xml, group, reading, nowhere.options, sheets));
-      else if (isHeaderOrFooter(text)) pieces.push(...headerPieces(xml, group, reading.knowing(nowhere.options)));
+      else if (isFormula(text)) pieces.push(...formulaPieces(xml, group, reading, nowhere.options, renamed));
+      else if (isHeaderOrFooter(text))
+        pieces.push(...withinMost(xml, group, headerPieces(xml, group, reading.knowing(nowhere.options))));
       else {
         const form = text.attribute === undefined ? formInstead(text.element?.name ?? "", root) : undefined;
-        if (form === undefined) pieces.push(...withinLimit(name, group, redacted(place), around));
+        if (form === undefined) pieces.push(...withinLimit(name, group, withinMost(xml, group, redacted(place)), around));
         else {
           const entity = hiddenIn(value, reading.pieces(value, place.options)) ?? "";
           pieces.push(...insteadOf(group, form, { entity, operator: "replace" }));
@@ -282,6 +287,7 @@ function redactedParts(read: readonly Part[], { options, reading, places, under,
       .sort((a, b) => a.start - b.start);
     for (const { entity } of changed) if (entity !== undefined) counts.set(entity, (counts.get(entity) ?? 0) + 1);
     done.set(name, assembled(xml, [changed], options).text);
+    if (root === "table") checkColumns(name, done.get(name) ?? "");
   }
   return { parts: withoutFormula ? withoutCalculationChain(done, options) : done, counts };
 }
@@ -495,6 +501,19 @@ function withinLimit(
   return insteadOf(group, `<${found.entity}>`, { entity: found.entity, operator: "replace" });
 }
 
+/** A text that is no cell's and would be longer than Excel takes has one marker, or nothing where that is too long as well: it is not restored. */
+function withinMost(xml: string, group: readonly XmlText[], pieces: readonly Piece[]): readonly Piece[] {
+  const most = mostOf(group[0] as XmlText) ?? Number.POSITIVE_INFINITY;
+  const found = pieces.find(({ entity }) => entity !== undefined);
+  if (found?.entity === undefined) return pieces;
+  const lengthOf = (text: string): number => text.replaceAll(/&[^;]{1,8};/g, " ").length;
+  const longer = pieces.reduce((sum, { start, end, text }) => sum + lengthOf(text) - lengthOf(xml.slice(start, end)), 0);
+  if (joinedValue(group).length + longer <= most) return pieces;
+  // A header without the code of its place is read by few.
+  const marker = `${isHeaderOrFooter(group[0] as XmlText) ? "&C" : ""}<${found.entity}>`;
+  return insteadOf(group, marker.length <= most ? marker : "", { entity: found.entity, operator: "replace" });
+}
+
 function asParts(group: readonly XmlText[]): readonly { readonly written: Written; readonly alone: boolean }[] {
   return group.map((written) => ({ written, alone: written.goesOn !== true }));
 }
@@ -512,47 +531,67 @@ function insteadOf(group: readonly XmlText[], text: string, of: Pick<Piece, "ent
   });
 }
 
-/** The names of sheets that hold values, and what they are called then. */
-interface Sheets {
+/** The names that formulas go by, of sheets, ranges and tables, which hold values, and what they are called then. */
+interface Renamed {
   readonly names: ReadonlyMap<XmlText, Piece>;
-  /** A formula with the sheets by their new names. */
+  /** A formula with what it names by the new names. */
   in(formula: string): string;
 }
 
-/** A sheet keeps what its redacted name says where Excel takes it: at most 31 characters, none of `:\\/?*[]`, and no two alike. Any other is called by its number. */
-function sheetsOf(parts: readonly Part[], reading: FileReading, options: RedactionOptions): Sheets {
+/** A text of a formula, the name of a sheet, or another name that is no function's. */
+const NAMED_IN_FORMULA =
+  /"(?:[^"]|"")*"|'((?:[^']|'')+)'!|([\p{L}_][\p{L}\p{N}_.]*)!|(?<![\p{L}\p{N}_.\\?$])([\p{L}_\\][\p{L}\p{N}_.\\?]*)(?![\p{L}\p{N}_.\\?(])/gu;
+
+/** A name keeps what its redaction says where Excel takes that and no other has it. Any other is called by a number. */
+function renamedIn(parts: readonly Part[], reading: FileReading, options: RedactionOptions): Renamed {
   const names = new Map<XmlText, Piece>();
-  const renamed = new Map<string, string>();
-  const texts = parts
-    .flatMap(({ root, texts }) => (root === "workbook" ? texts : []))
-    .filter(({ attribute, element }) => attribute === "name" && element?.name === "sheet");
-  const taken = new Set(texts.map(({ value }) => value.toLowerCase()));
-  for (const text of texts) {
-    const pieces = reading.pieces(text.value, options);
-    const found = pieces.find(({ entity }) => entity !== undefined);
-    if (found?.entity === undefined) continue;
-    let name = textOf(pieces);
-    const isTaken = (name: string): boolean => taken.has(name.toLowerCase());
-    const isRefused = (name: string): boolean => isTaken(name) || !/^(?!')[^:\\/?*[\]]{1,31}(?<!')$/.test(name);
-    for (let number = (text.element?.place ?? 0) + 1; isRefused(name); number++) name = `Sheet ${number}`;
-    taken.add(name.toLowerCase());
-    renamed.set(text.value.toLowerCase(), name);
-    const { start, end } = text;
-    names.set(text, { start, end, text: text.write(name, 0), entity: found.entity, operator: found.operator ?? "replace" });
-  }
+  const rename = (texts: readonly XmlText[], isTaken: (name: string) => boolean, numbered: (n: number) => string) => {
+    const renamed = new Map<string, string>();
+    const taken = new Set(texts.map(({ value }) => value.toLowerCase()));
+    for (const text of texts) {
+      const pieces = reading.pieces(text.value, options);
+      const found = pieces.find(({ entity }) => entity !== undefined);
+      if (found?.entity === undefined) continue;
+      let name = renamed.get(text.value.toLowerCase()) ?? textOf(pieces);
+      const isRefused = (name: string): boolean => taken.has(name.toLowerCase()) || !isTaken(name);
+      if (!renamed.has(text.value.toLowerCase()))
+        for (let number = (text.element?.place ?? 0) + 1; isRefused(name); number++) name = numbered(number);
+      taken.add(name.toLowerCase());
+      renamed.set(text.value.toLowerCase(), name);
+      const { start, end } = text;
+      names.set(text, { start, end, text: text.write(name, 0), entity: found.entity, operator: found.operator ?? "replace" });
+    }
+    return renamed;
+  };
+  const textsWhere = (is: (text: XmlText, root: string) => boolean): readonly XmlText[] =>
+    parts.flatMap(({ root, texts }) => texts.filter((text) => is(text, root)));
+  const sheets = rename(
+    textsWhere(({ attribute, element }, root) => root === "workbook" && attribute === "name" && element?.name === "sheet"),
+    isSheetName,
+    (number) => `Sheet ${number}`,
+  );
+  const ranges = rename(textsWhere(isNameInFormulas), isRangeName, (number) => `Name_${number}`);
   return {
     names,
     in: (formula) =>
-      renamed.size === 0
+      sheets.size + ranges.size === 0
         ? formula
-        : formula.replaceAll(
-            /"(?:[^"]|"")*"|'((?:[^']|'')+)'!|([\p{L}_][\p{L}\p{N}_.]*)!/gu,
-            (whole, quoted?: string, bare?: string) => {
-              const name = renamed.get((quoted?.replaceAll("''", "'") ?? bare ?? "").toLowerCase());
-              return name === undefined ? whole : `'${name.replaceAll("'", "''")}'!`;
-            },
-          ),
+        : formula.replaceAll(NAMED_IN_FORMULA, (whole, quoted?: string, bare?: string, range?: string) => {
+            if (range !== undefined) return ranges.get(range.toLowerCase()) ?? whole;
+            const name = sheets.get((quoted?.replaceAll("''", "'") ?? bare ?? "").toLowerCase());
+            return name === undefined ? whole : `'${name.replaceAll("'", "''")}'!`;
+          }),
   };
+}
+
+/** Throws for a table of which two columns would have one name, or one none: no program takes that. */
+function checkColumns(part: string, table: string): void {
+  const names = [...xmlTexts(part, table)]
+    .filter(({ attribute, element }) => attribute === "name" && element?.name === "tableColumn")
+    .map(({ value }) => value.trim().toLowerCase());
+  const columns = table.match(/<(?:[^\s<>/!?:]+:)?tableColumn[\s/>]/g)?.length ?? 0;
+  if (new Set(names).size < columns || names.includes(""))
+    refuse(part, "two columns of the table would have one name, or one none: their values can be hashed, tokenised or encrypted");
 }
 
 /** The formulas that are taken out, with those that are shared with one of them. */
@@ -581,10 +620,10 @@ function formulaPieces(
   group: readonly XmlText[],
   reading: FileReading,
   options: RedactionOptions,
-  sheets: Sheets,
+  renamed: Renamed,
 ): readonly Piece[] {
   const written = joinedValue(group);
-  const formula = sheets.in(written);
+  const formula = renamed.in(written);
   const literals = [...formula.matchAll(LITERAL)].map(({ 0: whole, index }) => [index + 1, index + whole.length - 1] as const);
   const pieces = reading.pieces(formula, options);
   const isInLiterals = pieces.every(

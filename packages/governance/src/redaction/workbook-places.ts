@@ -45,6 +45,39 @@ export function isForeign(part: string): boolean {
   return !/^(?:(?:xl|docProps|_rels)\/|\[Content_Types\]\.xml$)|\.rels$/i.test(part);
 }
 
+/** Characters that Excel takes in texts that are shorter than cells may be: what it is told of validations, links and names (its specifications and limits), by element and attribute. */
+const MOST: Readonly<Record<string, number>> = {
+  "dataValidation promptTitle": 32,
+  "dataValidation errorTitle": 32,
+  "dataValidation prompt": 255,
+  "dataValidation error": 225,
+  "hyperlink tooltip": 255,
+  "definedName comment": 255,
+};
+const MOST_OF_HEADER = 255;
+
+/** How long a text may be that is no cell's, where Excel says so. */
+export function mostOf(text: XmlText): number | undefined {
+  return isHeaderOrFooter(text) ? MOST_OF_HEADER : MOST[`${text.element?.name} ${text.attribute}`];
+}
+
+/** True for the name of a range or a table, which formulas go by. */
+export function isNameInFormulas({ attribute, element }: XmlText, root: string): boolean {
+  if (root === "workbook") return element?.name === "definedName" && attribute === "name";
+  return root === "table" && element?.name === "table" && (attribute === "name" || attribute === "displayName");
+}
+
+/** True for a name that Excel takes for a range or a table (ECMA-376, 18.2.5): no place of a cell, and nothing but letters, digits and a few signs. */
+export function isRangeName(name: string): boolean {
+  if (/^(?:[a-z]{1,3}\d+|r\d*c?\d*|c\d*)$/i.test(name)) return false;
+  return /^[\p{L}_\\][\p{L}\p{N}_.\\?]{0,254}$/u.test(name);
+}
+
+/** True for a name that Excel takes for a sheet. */
+export function isSheetName(name: string): boolean {
+  return /^(?!')[^:\\/?*[\]]{1,31}(?<!')$/.test(name);
+}
+
 /** The element around a text that is a copy of data, and is taken out. */
 export function copyAround(root: string, { element }: XmlText): XmlElement | undefined {
   const copies = TAKEN_OUT[root];
