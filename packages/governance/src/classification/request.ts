@@ -120,7 +120,8 @@ const OWN = /\b(?:my|your|our|a|an|this|that|his|her|new|me|i|which)(?: [a-z]+)?
  */
 export function requestOf(text: string): DataRequest | undefined {
   checkArgument("text", text, "string");
-  const given = wordsOf(text.slice(0, 4000)).join(" ");
+  // `export KEY=value` of a shell hands nothing out.
+  const given = wordsOf(text.slice(0, 4000).replace(/(?<![^\n])\s{0,8}export [A-Za-z_]\w{0,60}=/g, " ")).join(" ");
   const joined = inRequestEnglish(given);
   const words = joined.split(" ").filter((word) => word !== "");
   const operation = operationOf(words);

@@ -1,7 +1,10 @@
 import type { Matcher, Recogniser } from "../search/recogniser.ts";
-import { type ProseSpan, personsIn, placesIn } from "./persons.ts";
+import { organisationsIn } from "./organisations.ts";
+import { isFamilyName, isGivenName, type ProseSpan, personsIn } from "./persons.ts";
+import { placesIn } from "./places.ts";
 import { scriptSpansIn } from "./scripts.ts";
 import { subjectsIn } from "./subjects.ts";
+import { userNamesIn } from "./user-names.ts";
 import { wordsIn } from "./words.ts";
 
 /** The last text that was read: every recogniser below looks at the same text in turn. */
@@ -14,13 +17,21 @@ function read(text: string): ReadonlyMap<string, readonly ProseSpan[]> {
   if (/\p{L}{2}/u.test(text)) {
     const words = wordsIn(text);
     const persons = personsIn(text, words);
-    for (const span of [...persons, ...placesIn(text, words), ...subjectsIn(text, words, persons), ...scriptSpansIn(text)]) {
+    const users = userNamesIn(text, isGivenName, isFamilyName);
+    for (const span of [
+      ...persons,
+      ...users,
+      ...placesIn(text, words),
+      ...organisationsIn(text, words),
+      ...subjectsIn(text, words, persons),
+      ...scriptSpansIn(text),
+    ]) {
       const same = spans.get(span.entity);
       if (same === undefined) spans.set(span.entity, [span]);
       else same.push(span);
     }
-    // They come rule by rule; a search asks for them in the order of the text.
-    for (const same of spans.values()) same.sort((a, b) => a.start - b.start);
+    // They come rule by rule; a search asks for them in the order of the text, the longer before the shorter.
+    for (const same of spans.values()) same.sort((a, b) => a.start - b.start || b.end - a.end);
   }
   last = { text, spans };
   return spans;
@@ -65,6 +76,7 @@ const reads = (entity: string, name: string, score: number, prior: number): Reco
 /** Names of people, places and companies, and categories of personal data, found in sentences by words and what stands around them. */
 export const prose: readonly Recogniser[] = [
   reads("PERSON", "name in a sentence", 0.6, 0.4),
+  reads("USERNAME", "who logs in", 0.6, 0.4),
   reads("LOCATION", "city or country", 0.5, 0.2),
   reads("ORGANIZATION", "form of law or institution", 0.5, 0.3),
   reads("HEALTH_DATA", "illness or drug of a person", 0.6, 0.1),

@@ -1,6 +1,8 @@
+import { BRAND_BEHIND, BRANDS, COMPANIES } from "./companies.ts";
 import { isDrug, isIllness } from "./health-words.ts";
 import { FIRST_NAMES, LAST_NAMES, PLACES, WORDLIKE_FIRST_NAMES, WORDLIKE_LAST_NAMES } from "./names.ts";
-import { plainOf, type Word, wordsIn } from "./words.ts";
+import { plainOf, unelided, type Word, wordsIn } from "./words.ts";
+import { FAMILY_ENDINGS, NAMES_BEFORE, PINYIN_NAME, WORLD_FIRST_NAMES, WORLD_LAST_NAMES } from "./world-names.ts";
 
 /** A place in the folded text, and the rule that found it. */
 export interface ProseSpan {
@@ -10,24 +12,33 @@ export interface ProseSpan {
   readonly end: number;
 }
 
-const setOf = (text: string, separator = " "): ReadonlySet<string> => new Set(text.split(separator));
+const setOf = (text: string, separator = " "): Set<string> => new Set(text.split(separator));
 const FIRST = setOf(FIRST_NAMES);
 const WORDLIKE_FIRST = setOf(WORDLIKE_FIRST_NAMES);
 const LAST = setOf(LAST_NAMES);
 const WORDLIKE_LAST = setOf(WORDLIKE_LAST_NAMES);
+for (const name of WORLD_FIRST_NAMES.split(" ")) if (!WORDLIKE_FIRST.has(name)) FIRST.add(name);
+for (const name of WORLD_LAST_NAMES.split(" ")) if (!WORDLIKE_LAST.has(name)) LAST.add(name);
+const BEFORE_GIVEN = setOf(NAMES_BEFORE);
 const PLACE = setOf(PLACES, "|");
-const PLACE_STARTS = new Set([...PLACE].map((place) => place.split(" ", 1)[0] ?? ""));
 
 /** Whether a word of a text is a given name that is hardly anything else. */
 export function hasGivenName(text: string): boolean {
   return wordsIn(text).some(({ plain }) => FIRST.has(plain));
 }
 
+/** True for letters that are a given name and hardly anything else; without accents, in lower case. */
+export const isGivenName = (name: string): boolean => FIRST.has(name);
+/** The same of a family name. */
+export const isFamilyName = (name: string): boolean => LAST.has(name);
+
 const TITLES = setOf(
-  "mr mrs ms miss mx dr prof professor doctor sir madam lord lady herr herrn frau monsieur madame mademoiselle mme mlle m senor senora senorita sr sra srta signor signora signorina sig dott dottor dottoressa senhor senhora dona don dna mevrouw meneer dhr mevr heer pani pan",
+  "mr mrs ms miss mx dr prof professor doctor sir madam lord lady herr herrn frau monsieur madame mademoiselle mme mlle m senor senora senorita sr sra srta signor signora signorina sig dott dottor dottoressa senhor senhora dona don dna mevrouw meneer dhr mevr heer pani pan rev reverend rabbi sheikh judge justice sgt sergeant inspector detective constable captain maitre docteur professeur ingegner ingegnere avvocato architetto ragionier ragioniere geometra onorevole maestra ingeniero ingeniera licenciado licenciada abogado abogada profesor profesora doctora doutor doutora engenheiro engenheira advogado advogada professora mecenas doktor profesor sayin",
 );
 /** `M` is a title in French alone, `don` and `pan` are words. */
-const WEAK_TITLES = setOf("m pan don dna lady lord sir heer");
+const WEAK_TITLES = setOf(
+  "m pan don dna lady lord sir heer judge justice captain inspector detective constable rabbi sheikh maestra mecenas doktor profesor sayin",
+);
 /** Forms of address that are other words too (`mag`, `HR`): only as abbreviations, with a capital, small letters and a full stop. */
 const DOTTED_TITLES = setOf("hr fr mag ing avv arch geom rag dra dna lic mevr dhr");
 /** What Italian puts behind a title for a woman: `Sig.ra`, `Dott.ssa`. */
@@ -84,26 +95,30 @@ const NO_NAMES = setOf(
 );
 /** Products and works that carry a first name. */
 const NO_PERSONS = setOf(
-  "web nan dev vite perl baz pathe world promise machine thread snapshots folks guys everyone everybody friends colleagues bixby jenkins kafka tesla dell ford grafana ansible gradle docker haskell scala ubuntu debian fedora macy mcdonald mcdonalds ibm visa nokia siemens bosch hamlet macbeth shakespeare einstein newton darwin mozart beethoven bach picasso",
+  "web nan dev vite perl baz pathe world promise machine thread snapshots folks guys everyone everybody friends colleagues bixby jenkins kafka tesla dell ford grafana ansible gradle docker haskell scala ubuntu debian fedora macy mcdonald mcdonalds ibm visa nokia siemens bosch hamlet macbeth shakespeare einstein newton darwin mozart beethoven bach picasso google apple amazon microsoft netflix uber slack zoom github gitlab jira twitter facebook instagram linkedin meta openai chatgpt copilot stripe paypal comcast verizon vodafone telekom kubernetes terraform helm splunk datadog salesforce oracle sap intel nvidia amd accounts payable receivable team admin",
+);
+/** What is called after who found it. */
+const EPONYMOUS = setOf(
+  "method law laws theorem lemma principle rule rules algorithm equation equations inequality conjecture disease syndrome paradox constant formula transform distribution test effect number numbers model sort razor hypothesis identity criterion matrix triangle ladder dilemma curve razors paradoxes",
 );
 /** First names that alone are mostly programs and products. */
 const NOBODY_ALONE = setOf(
-  "alexa siri cortana gemini claude watson cassandra julia ruby pascal ada linus zara hermes celine wendy denny molly polly django flask maven elixir",
+  "roma morgan warner levi alexa siri cortana gemini claude watson cassandra julia ruby pascal ada linus zara hermes celine wendy denny molly polly django flask maven elixir",
 );
 const GREETINGS = setOf(
-  "hi hello hey dear morning afternoon evening thanks hallo liebe lieber moin servus salut bonjour bonsoir cher chere hola querido querida estimado estimada buenos ciao caro cara buongiorno gentile egregio ola bom hoi beste dag geachte",
+  "hi hello hey dear morning afternoon evening thanks hallo liebe lieber moin servus salut bonjour bonsoir cher chere hola querido querida estimado estimada buenos ciao caro cara buongiorno gentile egregio ola bom hoi beste dag geachte oi opa oie hej hejsan halla tjena czesc witaj drogi droga szanowny szanowna merhaba selam sayin sevgili ahoj szia kedves salaam salam namaste yo heya hiya howdy welcome congrats congratulations bravo sorry kudos gefeliciteerd auguri parabens felicidades felicitations bienvenue bienvenido bienvenida willkommen gluckwunsch merci danke gracias grazie obrigado obrigada bedankt dank tack dzieki hei moi",
 );
 /** What is done to or by people: a lone name beside one of these is somebody. */
 const TO_PEOPLE = setOf(
-  `ask asked tell told thank thanks call called phone ping email emailed mail message text remind invite invited meet met with and by from for to cc see saw contact introduce introducing approve of about
-  frag frage ruf sag mit von und fur an bei grusse demande appelle dis avec et de pour a chez pregunta llama dile con y para chiedi chiama di pergunta liga vraag bel zeg met van en voor aan`.replace(
+  `ask asked tell told thank thanks call called phone ping email emailed mail message text remind invite invited meet met with and by from for to cc see saw contact introduce introducing approve of about fyi copying looping cced nudge brief interview hire hired promote promoted fire fired thanking congratulate loves hates misses dating married divorced
+  frag frage ruf sag mit von und fur an bei grusse demande appelle dis avec et de pour a chez pregunta llama dile con y para chiedi chiama di pergunta liga vraag bel zeg met van en voor aan bitte treffe triff schreib erinnere appelez demandez prevenez contacte llame avisa avise escribe scrivi avvisa sentito manda fala falei falar avisa bel app mail zapytaj zadzwon fraga ring sor ara`.replace(
     /\s+/g,
     " ",
   ),
 );
 const BY_PEOPLE = setOf(
-  `said says told asked asks wants wanted thinks knows called calls wrote writes works worked lives lived was is has had will would joined left quit earns makes reports reported complained complains agreed signed sent met and came went took can does did
-  sagt sagte will hat ist war wurde fragt arbeitet wohnt verdient kommt und dit a est veut habite travaille gagne touche souffre dice dijo es esta tiene vive quiere trabaja gana cobra ha vuole abita lavora guadagna soffre disse tem mora quer trabalha ganha sofre zei zegt heeft wil woont werkt verdient lijdt zoekt was wordt`.replace(
+  `said says told asked asks wants wanted thinks knows called calls wrote writes works worked lives lived was is has had will would joined left quit earns makes reports reported complained complains agreed signed sent met and came went took can does did starts started confirmed replied mentioned suggested emailed phoned texted resigned forgot insisted promised apologised apologized arrived moved lives resigned prefers loves hates hopes feels needs got gets gave took brought booked asked raised flagged noticed fixed broke owes lent borrowed pays paid
+  meinte meint schrieb rief kam ging braucht bekommt mochte fahrt bleibt sucht hatte sagt sagte will hat ist war wurde fragt arbeitet wohnt verdient kommt und dit a est veut habite travaille gagne touche souffre dice dijo es esta tiene vive quiere trabaja gana cobra ha vuole abita lavora guadagna soffre disse tem mora quer trabalha ganha sofre zei zegt heeft wil woont werkt verdient lijdt zoekt was wordt pediu pede falou mandou ligou escreveu chegou saiu disse fica precisa llamo llama pidio escribio llego necesita dijo chiesto chiede scritto arriva arrivato vuole chiama demande demandait appelle arrive part envoie ecrit vroeg belde kwam gaat mowi powiedzial powiedziala prosi ma chce pisze dzwonil dzwonila sager sa vill har kommer ar bor jobbar dedi diyor istiyor calisiyor geldi`.replace(
     /\s+/g,
     " ",
   ),
@@ -126,15 +141,15 @@ const ASKED_TO = setOf(
 );
 /** Words that stand right before the name of somebody. */
 const ROLES = setOf(
-  `patient customer client employee colleague manager boss nurse tenant landlord beneficiary holder user member student teacher witness contact wife husband son daughter brother sister mother father friend neighbour neighbor named name is by from
-  patientin kunde kundin mitarbeiter mitarbeiterin kollege kollegin mieter mieterin chef chefin versicherte patiente cliente collegue salarie salariee locataire paciente empleado empleada colega inquilino paziente dipendente collega inquilina funcionario funcionaria patient klant medewerker collega huurder`.replace(
+  `patient customer client employee colleague manager boss nurse coach janitor receptionist pupil trainee intern tenant landlord beneficiary holder user member student teacher witness contact wife husband son daughter brother sister mother father friend neighbour neighbor named name is by from
+  patientin kunde kundin mitarbeiter mitarbeiterin kollege kollegin mieter mieterin chef chefin versicherte patiente cliente collegue salarie salariee locataire paciente empleado empleada colega inquilino paziente dipendente collega inquilina funcionario funcionaria patient klant medewerker collega huurder colaborador colaboradora gestante aluno aluna impiegato impiegata allievo allieva eleve trabajador trabajadora alumno alumna schuler schulerin bewerber bewerberin auszubildende azubi leerling werknemer werkneemster pracownik pracownica pacjent pacjentka klientka uczen uczennica kollega patienten eleven anstalld hasta calisan ogrenci`.replace(
     /\s+/g,
     " ",
   ),
 );
 /** What only people do. */
 const LIVES = setOf(
-  "lives lived quit thinks knows joined earns complains works worked arbeitet wohnt kundigte glaubt habite vive travaille lavora abita trabaja trabalha mora woont werkt",
+  "lives lived quit thinks knows joined earns complains works worked resigned texted phoned forgot replied emailed starts apologised apologized arbeitet wohnt kundigte glaubt habite vive travaille lavora abita trabaja trabalha mora woont werkt",
 );
 /** Those of one's own, and of one's work, who go by a name. */
 const KIN = setOf(
@@ -148,7 +163,17 @@ const LABELS = setOf(
 const INTRODUCES =
   /(?:\bname is|\bname's|\bnamed|\bcalled|\bi am|\bi'm|\bich heiss?e|\bheisst|\bmein name ist|\bm'appelle|\bs'appelle|\bmon nom est|\bme llamo|\bse llama|\bmi nombre es|\bmi chiamo|\bsi chiama|\bil mio nome e|\bme chamo|\bmeu nome e|\bik heet|\bmijn naam is|\bnazywam sie)\s{1,3}$/;
 const SIGN_OFF =
-  /(?:regards|sincerely|cheers|best|faithfully|yours|thanks|thank you|love|gruss(?:e|en)?|cordialement|bien a (?:toi|vous)|saluti|saludos?|cumprimentos|abracos?|groet(?:en|jes)?|hochachtungsvoll|merci|danke|grazie|gracias|obrigad[oa])[,.!]?\s{0,3}[\r\n>\s]{1,6}$/;
+  /(?:regards|sincerely|cheers|best|faithfully|yours|thanks|thank you|love|gruss(?:e|en)?|cordialement|bien a (?:toi|vous)|saluti|saludos?|cumprimentos|abracos?|groet(?:en|jes)?|hochachtungsvoll|merci|danke|grazie|gracias|obrigad[oa]|\b(?:lg|vg|mfg|mvg|mvh|vh|gr|rgds|br|kr|xx|att|abs|bjs|take care|all the best|talk soon|warmly|respectfully|bises|bisous|amicalement|amities|atentamente|atenciosamente|besos|baci|a presto|beijos|pozdrawiam|z powazaniem|halsningar|vanliga halsningar|hilsen|saygilarimla|saygilar|sevgiler|iyi calismalar))[,.!]?\s{0,3}[\r\n>\s]{1,6}[-–—~]? ?$/;
+/** The end of a mail or of a line of chat: `thanks, Njoroge`. */
+const THANKS =
+  /(?:^|[\s.!?])(?:thanks|thank you|cheers|ta|merci|danke|gracias|grazie|obrigad[oa]|bedankt|tack|dzieki|tesekkurler)(?: (?:so much|a lot|again|in advance|vielmals|beaucoup|mille))?,? $/;
+/** What only somebody does, of whom nothing else is known. */
+const HUMAN = setOf(
+  "resigned texted phoned smiled laughed cried forgot apologised apologized slept fainted limped sneezed coughed gekundigt kundigte weinte lachte vergass demissionne oublie renuncio olvido dimesso dimenticato esqueceu demitiu-se vergat zrezygnowal zrezygnowala",
+);
+/** `Rob will revise it`: what only somebody will do, behind a name that is a word and opens the sentence. */
+const WILL =
+  /^ (?:will|can|could|should|would|is going to|has to|needs to|wants to|agreed to|promised to|offered to|to) (?:revise|send|call|check|talk|ask|write|join|take|bring|speak|follow|handle|review|cover|draft|present|prepare|organi[sz]e|contact|arrange|lead|attend|travel|reply|answer|email|phone|text|chase|meet|visit|drive|pick|help|look|update|share|own|tell|finish|do|set|be (?:late|in|out|there|away|back|off))\b|^ (?:said|says|told|asked|asks|thinks|thought|knows|called|wrote|lives|joined|quit|earns|complained|agreed|confirmed|replied|mentioned|suggested|emailed|phoned|texted|resigned|forgot|insisted|promised|apologi[sz]ed)\b|^ (?:is|was|has been) (?:on (?:leave|holiday|vacation|parental|maternity|sick)|off (?:sick|today|tomorrow)|out (?:sick|today|tomorrow)|sick|ill|late|pregnant|upset|angry|happy|away|back)\b/;
 
 /** An age or a birth behind a name. */
 const AGED = /^,? (?:\(|aged )?\d{2}(?!\d)|^,? \(?(?:born|b\.|geb|nee? |nacid|nat[oa] |nascid|\*)/;
@@ -161,9 +186,10 @@ interface Part {
 const OTHER: Part = { first: "no", last: "no" };
 
 function partOf(word: Word): Part {
-  if (NO_NAMES.has(word.plain) || NO_PERSONS.has(word.plain)) return OTHER;
-  const first = inEither(word.plain, FIRST, WORDLIKE_FIRST);
-  const last = inEither(word.plain, LAST, WORDLIKE_LAST);
+  const name = word.plain.endsWith("'s") ? word.plain.slice(0, -2) : word.plain;
+  if (NO_NAMES.has(word.plain) || NO_PERSONS.has(word.plain) || NO_NAMES.has(name) || NO_PERSONS.has(name)) return OTHER;
+  const first = inEither(name, FIRST, WORDLIKE_FIRST);
+  const last = inEither(name, LAST, WORDLIKE_LAST);
   return first === "no" && last === "no" ? OTHER : { first, last };
 }
 
@@ -211,11 +237,16 @@ export function personsIn(text: string, words: readonly Word[]): ProseSpan[] {
         entity: "PERSON",
         rule: asked ? ASKED : rule.name,
         start: word.start,
-        end: words[rule.last]?.end ?? word.end,
+        end: endOf(words[rule.last] ?? word),
       });
     i = rule.last;
   }
   return found;
+}
+
+/** The end of a name, without what makes it a possessive: `Oscar's`. */
+function endOf(word: Word): number {
+  return word.plain.endsWith("'s") && word.end - word.start === word.plain.length ? word.end - 2 : word.end;
 }
 
 /** Words looked at for the end of a question. */
@@ -264,7 +295,9 @@ function lastOf(text: string, words: readonly Word[], from: number, asked: boole
 function titleBefore(text: string, words: readonly Word[], at: number): string | undefined {
   const before = words[at - 1];
   if (before === undefined || !/^\.? {1,2}$/.test(words[at]?.gap ?? "")) return undefined;
-  if (TITLES.has(before.plain)) return before.plain;
+  const called = unelided(before.plain);
+  // `ANDERSSON/KARIN MRS. Passport ...`: the title of what stands before it.
+  if (TITLES.has(called) && !(before.capitals && words[at - 2]?.gap === "/")) return called;
   if (isDottedTitle(words, at - 1, text)) return before.plain;
   const whole = words[at - 2];
   return before.gap === "." && TITLE_ENDINGS.has(before.plain) && whole !== undefined && TITLES.has(whole.plain)
@@ -325,6 +358,10 @@ function ruleOf(
   )
     return undefined;
   if (word.gap === " & ") return undefined;
+  // `Newton's method`, `Moore's law`: who found it is not spoken of.
+  if (behind?.gap === " " && EPONYMOUS.has(behind.plain) && words[last]?.plain.endsWith("'s") === true) return { last };
+  if (behind?.gap === " " && BRAND_BEHIND.has(behind.plain) && !behind.capitalised) return { last };
+  if (isCompany(words, from, last)) return { last };
   const called = titleBefore(text, words, from);
   const title =
     called !== undefined && (!WEAK_TITLES.has(called) || (called === "m" && word.gap.startsWith(".")) || partOf(word) !== OTHER);
@@ -379,6 +416,18 @@ function ruleOf(
       return { name: "family name", last };
     if (first === OTHER && !headline && !word.opens && rest.length === 1 && behind?.gap === " " && LIVES.has(behind.plain))
       return { name: "does what people do", last };
+    if (!headline && first.first === "no" && rest.length <= 2 && isFamilyFirst(words, from, last))
+      return { name: "family name first", last };
+    if (
+      !headline &&
+      first === OTHER &&
+      rest.length === 1 &&
+      !word.opens &&
+      FAMILY_ENDINGS.test(words[last]?.plain ?? "") &&
+      (speaks || isListed(text, word, end))
+    )
+      return { name: "ending of a family name", last };
+    if (!headline && first.first === "no" && family !== "no" && rest.length === 1 && speaks) return { name: "family name", last };
     if (named && rest.length <= 3) return { name: introduced ? "introduced" : "labelled", last };
     if ((role || aged) && acts) return { name: "role", last };
     if (first.last === "yes" && rest.some(({ first: f }) => f === "yes")) return { name: "family name first", last };
@@ -395,12 +444,15 @@ function ruleOf(
     (first.last === "yes" || labelled)
   )
     return { name: "family name first", last: from + 1 };
-  if (introduced || greeted || (signed && first.first !== "no") || (labelled && first !== OTHER)) {
+  const after = plainOf(text.slice(end, end + 40));
+  const endsHere = /^[ \t]*[.!]{0,3}[ \t]*(?:\r?\n|$)/.test(after);
+  const thanked = THANKS.test(lead) && (first !== OTHER || (endsHere && !THINGS.has(word.plain)));
+  const alone = signed && !THINGS.has(word.plain) && !PARTICLES.has(word.plain);
+  if (introduced || greeted || thanked || alone || (labelled && first !== OTHER)) {
     if (PLACE.has(word.plain) && first.first === "no") return undefined;
     return NO_PERSONS.has(word.plain) ? undefined : { name: introduced ? "introduced" : "greeted or signed", last };
   }
-  if (first.first === "yes" && !headline && !(NOBODY_ALONE.has(word.plain) && !role && !acts))
-    return { name: "first name", last };
+  if (first.first === "yes" && !headline && !(isNobodyAlone(word.plain) && !role && !acts)) return { name: "first name", last };
   if (
     first.first === "word" &&
     !headline &&
@@ -410,6 +462,27 @@ function ruleOf(
   )
     return { name: "first name", last };
   if (first === OTHER && near !== undefined && word.gap === " " && KIN.has(near.plain) && !headline) return { name: "kin", last };
+  if (headline || PLACE.has(word.plain) || NO_PERSONS.has(word.plain) || isNobodyAlone(word.plain)) return undefined;
+  // `Rob will revise it`, `Mark said`: what the name means beside it does none of it.
+  if (first.first === "word" && word.opens && WILL.test(after) && !MONTHS.has(word.plain))
+    return { name: "does what people do", last };
+  if (first.first === "word" && !word.opens && word.plain.endsWith("'s") && behind?.gap === " ")
+    return { name: "possessive", last };
+  if (first.first === "word" && !word.opens && JOINED.test(lead) && near !== undefined && /^\p{Lu}/u.test(text[near.start] ?? ""))
+    return { name: "beside another", last };
+  if (first.first !== "no" || !word.capitalised || THINGS.has(word.plain)) return undefined;
+  // Of nobody in the lexicon: only where nothing but somebody can be meant.
+  const spoken =
+    /^(?:[,.!?;:)]|\s*$| (?:and|for|at|who|whose|about|if|whether|to|when|again|from|before|today|tomorrow|later|por|para|pour|und|et|y|e|en|que|qui|die)\b)/.test(
+      after,
+    );
+  if (object && spoken && PERSONALLY.test(lead)) return { name: "spoken to", last };
+  if (behind?.gap === " " && HUMAN.has(behind.plain) && !word.opens) return { name: "does what people do", last };
+  if (
+    /^ (?:and|und|et|y|e|en) (?:me|i|ich|mich|mir|moi|yo|io|eu|ik|mij)\b/.test(after) &&
+    /(?:^|[ ,.])(?:with|mit|avec|con|com|met|between|for) $/.test(lead)
+  )
+    return { name: "beside oneself", last };
   if (first.last === "yes" && !headline && (role || (acts && !word.opens)) && !PLACE.has(word.plain))
     return { name: "family name", last };
   if (asked && first === OTHER && behind?.gap === " " && ASKED_TO.has(behind.plain) && !PLACE.has(word.plain) && !headline) {
@@ -418,6 +491,40 @@ function ruleOf(
   }
   return undefined;
 }
+
+/** `Xu Meiling`, `Nguyen Van An`, `Kim Min-jun`: a family name that stands first, and a given name as they are there. */
+function isFamilyFirst(words: readonly Word[], from: number, last: number): boolean {
+  if (!BEFORE_GIVEN.has(words[from]?.plain ?? "")) return false;
+  const given = words.slice(from + 1, last + 1);
+  const vietnamese = /^(?:nguyen|tran|pham|hoang|huynh|phan|dang|bui|ngo|duong)$/.test(words[from]?.plain ?? "");
+  return given.every(
+    ({ plain, capitalised }) => capitalised && (vietnamese || PINYIN_NAME.test(plain) || /^[a-z]{2,6}-[a-z]{2,6}$/.test(plain)),
+  );
+}
+
+/** In a list of people or before what is said of somebody in brackets: `..., Zsofia Tothova (3 yrs)`. */
+function isListed(text: string, word: Word, end: number): boolean {
+  return /^[,:] $|^\n[-*•] $/.test(word.gap) && /^(?: \(|[,;.\n]|$)/.test(text.slice(end, end + 2));
+}
+
+/** True where capitals are the name of a company that is called like somebody. */
+function isCompany(words: readonly Word[], from: number, last: number): boolean {
+  for (let length = 2; length <= 3 && from + length - 1 <= last; length++) {
+    const name = words.slice(from, from + length).map(({ plain }) => plain);
+    if (COMPANIES.has(name.join(" "))) return true;
+  }
+  return COMPANIES.has(words[from]?.plain.replace("-", " ") ?? "");
+}
+
+/** Months that are names too: `May will be warm`. */
+const MONTHS = setOf("may april june august avril mai giugno juin mei juni august");
+/** A name joined to another: `Deepika and Rob`. */
+const JOINED = /\p{L} (?:and|und|et|y|e|en|&) $/u;
+/** A name that alone is mostly a program, a product or a company. */
+const isNobodyAlone = (plain: string): boolean => NOBODY_ALONE.has(plain) || BRANDS.has(plain);
+/** What is said to people alone. */
+const PERSONALLY =
+  /(?:\b(?:thanks|thank you|kudos|congrats|congratulations|shout-?out|props|welcome|happy birthday|love) (?:so much )?(?:again )?to|\bgracias a|\bmerci a|\bdanke an|\bgrazie a|\bobrigad[oa] a[o]?|\bdank aan|\b(?:remind|invite|invited|tell|told|ask|asked|cc|looping in|copying|text|interview|interviewed|hire|hired|congratulate|talk(?:ed|ing)? to|spoke (?:to|with)|speak (?:to|with)|chat(?:ted)? with|married to|engaged to|sit with|1:1 with|frag|sag|erinnere|parle a|demande a|dis a|habla con|hable con|pregunta a|dile a|parla con|chiedi a|fala com|falei com|pergunta a[o]?|vraag aan|zeg tegen|praat met)) $/;
 
 /** The word before a name, over the particles between them: `place de la Bastille`. */
 function skipParticles(words: readonly Word[], from: number): Word | undefined {
@@ -428,56 +535,4 @@ function skipParticles(words: readonly Word[], from: number): Word | undefined {
 
 function endsLine(text: string, at: number): boolean {
   return /^[ \t,.]{0,3}(?:\r?\n|$)/.test(text.slice(at, at + 6));
-}
-
-const IN_PLACES = setOf(
-  "in from near at to of via around outside aus nach bei um a depuis en desde hacia da verso vicino em para de uit naar te bei through leaving visit visiting visited",
-);
-const COMPANY_FORMS =
-  /^(?:inc|corp|corporation|ltd|limited|llc|llp|plc|gmbh|ag|kg|ohg|ug|sarl|sas|srl|spa|bv|nv|lda|ltda|gruppe|group|holdings|bank|university|hospital|college|universitat|klinik|universite|hopital|universidad|universita|ospedale|universiteit)$/;
-
-/** Places by the lexicon behind a word of place, companies by their form of law, institutions by their kind. */
-export function placesIn(text: string, words: readonly Word[]): ProseSpan[] {
-  const found: ProseSpan[] = [];
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i];
-    if (word === undefined || word.code || !(word.capitalised || word.capitals)) continue;
-    const near = words[i - 1];
-    const placed = near !== undefined && ((word.gap === " " && IN_PLACES.has(near.plain)) || /^,? ?\d{5} $|^, $/.test(word.gap));
-    if (placed && PLACE_STARTS.has(word.plain)) {
-      for (let length = 3; length > 0; length--) {
-        const name = words.slice(i, i + length);
-        if (name.length < length || name.some((w, at) => at > 0 && !/^[ -]$/.test(w.gap))) continue;
-        if (!PLACE.has(name.map((w) => w.plain).join(" "))) continue;
-        found.push({ entity: "LOCATION", rule: "city or country", start: word.start, end: name.at(-1)?.end ?? word.end });
-        i += length - 1;
-        break;
-      }
-      continue;
-    }
-    let last = i;
-    while (last < i + 4 && words[last + 1]?.gap === " " && (words[last + 1]?.capitalised || words[last + 1]?.capitals)) last++;
-    for (let at = last; at > i; at--) {
-      const form = words[at];
-      if (form === undefined || !COMPANY_FORMS.test(form.plain)) continue;
-      found.push({ entity: "ORGANIZATION", rule: "form of law", start: word.start, end: form.end });
-      i = at;
-      break;
-    }
-    const behind = text.slice(words[last]?.end ?? 0, (words[last]?.end ?? 0) + 10);
-    const dotted = i <= last ? /^ (?:S\.?(?:A|L|A\.R\.L|r\.l|p\.A|A\.S)\.?|B\.V\.|N\.V\.|S\.p\.A\.)/.exec(behind) : null;
-    if (dotted !== null && i < last + 1) {
-      found.push({
-        entity: "ORGANIZATION",
-        rule: "form of law",
-        start: word.start,
-        end: (words[last]?.end ?? 0) + dotted[0].length,
-      });
-      i = last;
-    } else if (COMPANY_FORMS.test(word.plain) && words[i + 1]?.plain === "of" && words[i + 2]?.capitalised === true) {
-      found.push({ entity: "ORGANIZATION", rule: "institution", start: word.start, end: words[i + 2]?.end ?? word.end });
-      i += 2;
-    }
-  }
-  return found;
 }

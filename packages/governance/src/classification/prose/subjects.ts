@@ -1,7 +1,10 @@
 import { partitionPoint } from "../../partition-point.ts";
+import { SPECIAL_CATEGORIES } from "./categories/index.ts";
 import { type HealthMention, healthIn } from "./health-mentions.ts";
 import { languageOf, type ProseLanguage } from "./language.ts";
+import { AMOUNTS, asksForPay, isPaid, isPayWord } from "./pay.ts";
 import { ASKED, type ProseSpan } from "./persons.ts";
+import { type Phrase, reachOf } from "./phrases.ts";
 import { plainOf, unelided, type Word } from "./words.ts";
 
 const setOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -36,7 +39,7 @@ const SOMEBODY = setOf(
 
 /** What makes a statement one about everybody: no person is meant. */
 const GENERAL =
-  /\b(?:what (?:is|are|causes)|which|how (?:does|do) |who (?:is|was)|difference between|symptoms? of|affects?|guidelines?|stud(?:y|ies)|trials?|research|awareness|(?:people|patients|adults|children|women|men|those|employees|workers) (?:with|who|have|suffering)|risk of|prevention|screening|vaccin\w+ against|recommend\w*|worldwide|population|per cent of|statistics|(?:is|are) (?:defined|characteri[sz]ed|caused) |(?:is|are|can be|may be) diagnosed (?:when|if|by|on)|refers to|an? (?:kind|type|form) of|definition of|regardless|poem|essay|novel|history of the|leitlinie|studie|symptome|betrifft|empfiehlt|vorsorge|was ist|was hilft|unterschied|weltweit|erwachsene[nr]?|symptomes?|touche un|recommandee?|difference|qu'est-ce|etude|adultes?|afecta a|guias?|sintomas?|que es|recomiendan|adultos?|estudio|colpisce|linee guida|che cos|sintomi|differenza|adulti|studio|afeta|sintomas|o que e|estudo|treft|richtlijn\w*|symptomen|wat is|verschil|volwassenen|onderzoek)\b/;
+  /\b(?:what (?:is|are|causes)|(?<!, )which|how (?:does|do) |who (?:is|was)|difference between|symptoms? of|affects?|guidelines?|stud(?:y|ies)|trials?|research|awareness|(?:people|patients|adults|children|women|men|those|employees|workers) (?:with|who|have|suffering)|risk of|prevention|screening|vaccin\w+ against|recommend\w*|worldwide|population|per cent of|statistics|(?:is|are) (?:defined|characteri[sz]ed|caused) |(?:is|are|can be|may be) diagnosed (?:when|if|by|on)|refers to|an? (?:kind|type|form) of|definition of|regardless|poem|essay|novel|history of the|leitlinie|studie|symptome|betrifft|empfiehlt|vorsorge|was ist|was hilft|unterschied|weltweit|erwachsene[nr]?|symptomes?|touche un|recommandee?|difference|qu'est-ce|etude|adultes?|afecta a|guias?|sintomas?|que es|recomiendan|adultos?|estudio|colpisce|linee guida|che cos|sintomi|differenza|adulti|studio|afeta|sintomas|o que e|estudo|treft|richtlijn\w*|symptomen|wat is|verschil|volwassenen|onderzoek)\b/;
 
 /** How a category is known to be meant in a sentence. */
 interface Subject {
@@ -52,6 +55,8 @@ interface Subject {
   readonly unless?: RegExp;
   /** It counts only where a question asks about somebody by name. */
   readonly asked?: true;
+  /** What must stand around the word, and is told with it. */
+  readonly phrase?: Phrase;
 }
 
 const MEDICAL =
@@ -169,21 +174,8 @@ const SUBJECTS: readonly Subject[] = [
       ),
     with: /\b(?:of (?:\w+ ){1,2}(?:descent|origin|heritage|ancestry)|(?:ethnicity|ethnically|hispanic|latin[oa])|\w+(?:er|scher) (?:herkunft|abstammung)|d'origine \w+|de (?:origen|ascendencia) \w+|di origini? \w+|de ascendencia \w+|van \w+ afkomst)\b/,
   },
+  ...SPECIAL_CATEGORIES.map((phrase) => ({ ...phrase, word: (plain: string) => phrase.words.has(plain), phrase })),
 ];
-
-const AMOUNT =
-  /(?:[$£€¥]|\b(?:usd|eur|gbp|chf|r\$|dollars?|euros?|pounds?)) ?\d[\d., {2}]{1,12}\d(?: ?[km])?|\d[\d., {2}]{0,12}\d ?(?:[$£€]|k\b|euros?\b|eur\b|usd\b|gbp\b|chf\b|dollars?\b|pounds?\b|(?:thousand|mille|mil|tausend)\b)|\d ?k\b/i;
-const AMOUNTS = new RegExp(AMOUNT, "gi");
-const PAY =
-  /^(?:salar(?:y|ies)|wages?|paid|pay|earns?|earned|earning|makes?|made|bonus|compensation|remuneration|income|paycheck|gehalt\w*|lohn|verdient|verdiene|brutto|bruttogehalt|jahresgehalt|monatsgehalt|salaires?|touche|gagne|gagnait|remuneration|salarios?|sueldo|cobra|cobro|gana|gano|nomina|stipendio|guadagna|guadagno|retribuzione|ordenado|ganha|ganho|vencimento|salaris|loon|verdien)$/;
-const WEAK_PAY = /^(?:paid|pay|makes?|made|income|touche|gana|bonus|loon|gagne)$/;
-const PAID_BY_TIME =
-  /\b(?:a|per|an?) (?:year|annum|month|week|hour)|\/(?:yr|year|mo|month|hr|hour)|annual|yearly|monthly|base pay|im (?:jahr|monat)|jahrlich|par (?:an|mois)|al (?:ano|mes)|all'anno|al mese|por (?:ano|mes)|per (?:jaar|maand)|brutto|last year|next year|salary|raise\b/;
-const NOT_PAY =
-  /\b(?:average|median|minimum|bands?|range|typical|durchschnitt\w*|moyen\w*|medio|media|gemiddeld\w*|invoice|order|budget|revenue|company makes|sales)\b/;
-
-/** Questions how much somebody gets. */
-const HOW_MUCH = /\b(?:how much|what|wie ?viel|was|combien|quel(?:le)?|cuanto|que|quanto|quale?|hoeveel|wat)\b/;
 
 const PAYS = "pay";
 const NOTHING: readonly (Subject | typeof PAYS)[] = [];
@@ -196,7 +188,7 @@ function meantBy(written: string): readonly (Subject | typeof PAYS)[] {
   if (known !== undefined) return known;
   const plain = unelided(written);
   const meant: (Subject | typeof PAYS)[] = SUBJECTS.filter((subject) => subject.word(plain));
-  if (PAY.test(plain)) meant.push(PAYS);
+  if (isPayWord(plain)) meant.push(PAYS);
   if (meanings.size >= MEANINGS) meanings = new Map();
   const kept = meant.length === 0 ? NOTHING : meant;
   meanings.set(written, kept);
@@ -235,13 +227,7 @@ export function subjectsIn(text: string, words: readonly Word[], persons: readon
     }
     const { plain, somebody, asked, general } = sentence;
     if (subject === PAYS) {
-      const paid =
-        AMOUNT.test(plain) &&
-        somebody &&
-        !NOT_PAY.test(plain) &&
-        (!WEAK_PAY.test(unelided(word.plain)) || PAID_BY_TIME.test(plain));
-      if (paid || (asked && HOW_MUCH.test(plain)))
-        found.push({ entity: "SALARY", rule: "pay and amount", start: word.start, end: word.end });
+      const paid = somebody && isPaid(unelided(word.plain), plain);
       // The word says what is spoken of; what is to be hidden are the sums.
       if (paid && !told.has(sentence)) {
         told.add(sentence);
@@ -249,18 +235,28 @@ export function subjectsIn(text: string, words: readonly Word[], persons: readon
           const start = sentence.start + index;
           found.push({ entity: "SALARY", rule: "amount of pay", start, end: start + sum.length });
         }
-      }
+      } else if (!paid && asked && asksForPay(plain))
+        found.push({ entity: "SALARY", rule: "pay asked for", start: word.start, end: word.end });
       continue;
     }
     const claimed = subject.claims?.test(plain) === true;
     if (subject.asked === true && !asked) continue;
     if (general && !asked && !(claimed && somebody)) continue;
     if (subject.unless?.test(plain) === true || subject.with?.test(plain) === false) continue;
-    if (!somebody && !claimed) continue;
-    const { start, end } = place ?? word;
+    if (!somebody && !claimed && !(subject.phrase !== undefined && isNamedBefore(names, sentence.start))) continue;
+    const reach = subject.phrase === undefined ? { from: at, to: at } : reachOf(subject.phrase, words, at);
+    if (reach === undefined) continue;
+    const { start, end } = place ?? { start: words[reach.from]?.start ?? word.start, end: words[reach.to]?.end ?? word.end };
     found.push({ entity: subject.entity, rule: place?.rule ?? subject.rule, start, end });
   }
   return found;
+}
+
+/** Letters between a name and what notes go on to say of who has it: `Ginevra Morandini, Trieste. Iscritta alla CGIL.` */
+const NOTES = 300;
+
+function isNamedBefore(names: readonly number[], start: number): boolean {
+  return start - (names[partitionPoint(names, (name) => name < start) - 1] ?? Number.NEGATIVE_INFINITY) <= NOTES;
 }
 
 interface Sentence {

@@ -1,5 +1,6 @@
 import { fromBase64 } from "../../base64.ts";
 import type { Recogniser } from "../search/recogniser.ts";
+import { isSecretPlaceholder } from "./secret-placeholder.ts";
 
 const secretContext = ["secret", "token", "key", "credential", "password", "api"];
 
@@ -214,6 +215,7 @@ export const credentials: readonly Recogniser[] = [
         )
       )
         return false;
+      if (!match.includes("://") && isSecretPlaceholder(match)) return false;
       // POSIX.1, 8.3: the working directory, by an absolute path.
       if (/^PWD=["']?(?:\/|[A-Z]:\\)/.test(match)) return false;
       // What a value has to be, in declarations and schemas, is no value.

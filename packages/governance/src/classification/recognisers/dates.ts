@@ -27,6 +27,14 @@ export const BIRTH_WORDS: readonly string[] = [
   "nascita",
   "nascid",
   "nascimento",
+  "nasceu",
+  "naceu",
+  "nació",
+  "nacio",
+  "né à",
+  "urodz",
+  "född",
+  "doğum",
   "geboorte",
   "b.",
   "ميلاد",
@@ -70,7 +78,7 @@ export const dates: readonly Recogniser[] = [
       {
         name: "day or month first",
         regex:
-          /(?<![A-Za-z\d./-])(?:0?[1-9]|[12]\d|3[01])(?:-(?:0?[1-9]|[12]\d|3[01])-|\/(?:0?[1-9]|[12]\d|3[01])\/|\.(?:0?[1-9]|[12]\d|3[01])\.)(?:[12]\d{3}|\d{2})(?![A-Za-z\d/-])(?!\.\d)/g,
+          /(?<![A-Za-z\d./-])(?:0?[1-9]|[12]\d|3[01])(?:-(?:0?[1-9]|[12]\d|3[01])-|\/(?:0?[1-9]|[12]\d|3[01])\/|\.(?:0?[1-9]|[12]\d|3[01])\.)(?:[12]\d{3}|(?<!\b(?:version|versions|release|than|patch) [\d.]{4,6})\d{2})(?![A-Za-z\d/-])(?!\.\d)/g,
         score: 0.6,
       },
       {

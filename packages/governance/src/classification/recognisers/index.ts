@@ -16,12 +16,14 @@ import { passports } from "./passports.ts";
 import { phones } from "./phones.ts";
 import { quasi } from "./quasi.ts";
 import { records } from "./records.ts";
+import { spokenSecrets } from "./spoken-secrets.ts";
 import { uk } from "./uk.ts";
 import { us } from "./us.ts";
 
 /** Every recogniser that ships. */
 export const DEFAULT_RECOGNISERS: readonly Recogniser[] = [
   ...credentials,
+  ...spokenSecrets,
   ...records,
   ...generic,
   ...ip,

@@ -25,8 +25,10 @@ export const ip: readonly Recogniser[] = [
       { name: "unspecified", regex: /(?<![A-Za-z\d:])::(?:\/(?:12[0-8]|1[01]\d|[1-9]?\d))?(?![A-Za-z\d:/])/g, score: 0.1 },
     ],
     validate: (match) => {
-      if (!match.includes(":")) return match.includes(".") ? undefined : false;
       const address = match.replace(/[%/].*$/, "");
+      // RFC 6890: this host, every host, and what masks them are nobody's address.
+      if (/^(?:127\.|0\.0\.0\.0$|255\.)/.test(address) || address === "::1") return false;
+      if (!match.includes(":")) return match.includes(".") ? undefined : false;
       if (address === "::") return undefined;
       return isIpv6(address) ? undefined : false;
     },
