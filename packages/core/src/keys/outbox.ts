@@ -81,11 +81,13 @@ const LOOKED_AT = 256;
  * const lanes = [["acme"], ["globex"]];
  * const behind = async (lane: readonly string[] | undefined) => lanes[lane === undefined ? 0 : lanes.findIndex(([name]) => name === lane[0]) + 1];
  * const turns = new LaneTurns();
- * for await (const lane of turns.round(behind)) console.log(lane[0]); // acme
- * // globex
- * for await (const lane of turns.round(behind)) console.log(lane[0]); // none: both are being worked on
+ * // What a round gave is not given again before it is done.
+ * const given: (string | undefined)[] = [];
+ * for await (const lane of turns.round(behind)) given.push(lane[0]);
+ * for await (const lane of turns.round(behind)) given.push(lane[0]);
  * turns.done(["globex"]);
- * for await (const lane of turns.round(behind)) console.log(lane[0]); // globex
+ * for await (const lane of turns.round(behind)) given.push(lane[0]);
+ * console.log(given); // [ 'acme', 'globex', 'globex' ]
  * ```
  */
 export class LaneTurns {

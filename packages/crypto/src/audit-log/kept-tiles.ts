@@ -45,7 +45,7 @@ export interface GrownTiles {
  * const kept = new KeptTiles(async (tiles) => tiles.map(({ level, index }) => store.get(`${level}/${index}`) ?? new Uint8Array()));
  * const grown = await kept.grow(0, leaves);
  * if (grown !== "damaged") for (const { level, index, hashes } of grown.tiles) store.set(`${level}/${index}`, hashes);
- * console.log([...store.keys()].join(" "), await kept.wrongUnder(range)); // 0/0 0/1 1/0 undefined
+ * console.log([...store.keys()].join(" "), await kept.wrongUnder(range)); // 0/0 1/0 0/1 undefined
  * store.get("0/0")?.fill(0, 0, 1);
  * console.log(await kept.wrongUnder(range)); // 0
  * ```
