@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type BackupTarget, backupId } from "./backup-target.ts";
+import { type BackupTarget, backupId, fileAbsent } from "./backup-target.ts";
 
 /** Backups in a directory: `<directory>/<id>/<file>`, written beside, synced and renamed. */
 export function directoryBackups(directory: string): BackupTarget {
@@ -16,7 +16,13 @@ export function directoryBackups(directory: string): BackupTarget {
       await sync(join(directory, id));
       await sync(directory);
     },
-    read: (id, file) => createReadStream(join(directory, id, file)),
+    async *read(id, file) {
+      try {
+        yield* createReadStream(join(directory, id, file));
+      } catch (error) {
+        throw (error as NodeJS.ErrnoException).code === "ENOENT" ? fileAbsent(id, file, error) : error;
+      }
+    },
     async list() {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       return (await readdir(directory)).filter((name) => backupId.test(name)).sort();

@@ -1,7 +1,7 @@
 import { checkOptions } from "@seneschal/kernel";
 import { missingBackEnd } from "../back-end.ts";
 import { s3ClientConfig } from "../s3.ts";
-import { type BackupTarget, backupId } from "./backup-target.ts";
+import { type BackupTarget, backupId, fileAbsent } from "./backup-target.ts";
 
 /** Where backups go over the S3 protocol. */
 export interface S3BackupOptions {
@@ -63,7 +63,9 @@ export async function openS3Backups(options: S3BackupOptions): Promise<BackupTar
       }
     },
     async *read(id, file) {
-      const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: `${id}/${file}` }));
+      const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket, Key: `${id}/${file}` })).catch((error: unknown) => {
+        throw error instanceof sdk.NoSuchKey ? fileAbsent(id, file, error) : error;
+      });
       yield* Body as AsyncIterable<Uint8Array>;
     },
     async list() {

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { BackupTarget } from "@seneschal/adapters/backups";
 import { openMemoryStore } from "@seneschal/adapters/memory";
+import { CodedError } from "@seneschal/kernel";
 import type { DocumentStore } from "@seneschal/kernel/ports";
 import { afterEach, describe, expect, test } from "vitest";
 import { collectGarbage } from "../../src/storage/jobs/collect-garbage.ts";
@@ -32,7 +33,9 @@ function memoryTarget(): BackupTarget {
       files.set(`${id}/${name}`, await collect(source));
     },
     async *read(id, name) {
-      yield files.get(`${id}/${name}`) ?? Buffer.alloc(0);
+      const found = files.get(`${id}/${name}`);
+      if (found === undefined) throw new CodedError("backup_file_absent", `${id} has no ${name}`);
+      yield found;
     },
     list: async () => [...new Set([...files.keys()].map((k) => k.split("/")[0] ?? ""))],
     async remove(id) {
@@ -110,6 +113,21 @@ describe("while a backup reads on one node", () => {
     });
     expect(made).toMatchObject(whole);
   });
+});
+
+test("a backup that is whole stays, whatever keeps older ones from being removed, and that is told", async () => {
+  const target = memoryTarget();
+  rig = await openCluster(["n1"], {
+    backups: { fs: { ...target, list: () => Promise.reject(new Error("connection reset")) } },
+    plaintext: true,
+  });
+  const job = await rig.node("n1").backup({ include_data: true, retention_days: 7 }, operator);
+  await rig.node("n1").jobs.drain();
+  expect(await rig.node("n1").jobs.get(job.id)).toMatchObject({ state: "succeeded" });
+  expect(await target.list()).toHaveLength(1);
+  const told = rig.node("n1").events.query({ severity: "error", since: 0, limit: 100 });
+  expect(told.map(({ message }) => message)).toContain("expired backups could not be removed");
+  await rig.dispose();
 });
 
 test.each(servers)(

@@ -9,11 +9,12 @@ import {
   snapshotOf,
   snapshotOrder,
 } from "@seneschal/core/storage";
-import { CodedError, type JsonObject } from "@seneschal/kernel";
+import { CodedError, isCoded, type JsonObject } from "@seneschal/kernel";
 import type { DocumentStore, Stored } from "@seneschal/kernel/ports";
 import { pack } from "tar-stream";
 import * as z from "zod";
 import type { JobContext } from "../../platform/index.ts";
+import type { StorageContext } from "../context.ts";
 import { newBackupSeal } from "./backup-seal.ts";
 import { chunkPage } from "./chunk-pages.ts";
 import { holdGarbage } from "./collect-garbage.ts";
@@ -134,7 +135,15 @@ export async function runBackup(parts: MaintenanceParts, job: JobContext): Promi
     await verifyBackup(target, id);
     context.emit("info", "admin", "backup finished", { snapshot: id, bytes: size });
     const days = job.params["retention_days"];
-    if (typeof days === "number") await expireBackups(target, { writing: [id], retentionDays: days, now: context.clock.now() });
+    // This backup is whole, whatever becomes of older ones, which each day's round looks at again.
+    if (typeof days === "number")
+      await expireBackups(context, target, { writing: [id], retentionDays: days, now: context.clock.now() }).catch(
+        (error: unknown) =>
+          context.emit("error", "admin", "expired backups could not be removed", {
+            snapshot: id,
+            error: (error as Error).message,
+          }),
+      );
     return { snapshot_id: id, bytes: size, shard_count: facts.shard_count, chunk_count: chunks };
   } catch (error) {
     tar.destroy();
@@ -201,10 +210,21 @@ export async function readManifest(target: BackupTarget, id: string): Promise<Ba
   }
 }
 
-/** The manifests of all finished backups, oldest first; torsos have none. */
+/** A backup's manifest; `torso` where there is none, `damaged` where it is none. What could not be read for now is thrown. */
+async function manifestOf(target: BackupTarget, id: string): Promise<BackupManifest | "torso" | "damaged"> {
+  try {
+    return await readManifest(target, id);
+  } catch (error) {
+    if (isCoded(error, "backup_file_absent")) return "torso";
+    if (isCoded(error, "backup_corrupt")) return "damaged";
+    throw error;
+  }
+}
+
+/** The manifests of all finished backups, oldest first: torsos have none, and nothing is restored by a damaged one. */
 export async function listBackups(target: BackupTarget): Promise<readonly BackupManifest[]> {
-  const found = await Promise.all((await target.list()).map((id) => readManifest(target, id).catch(() => undefined)));
-  return found.filter((m) => m !== undefined).sort((a, b) => a.created_at.localeCompare(b.created_at));
+  const found = await Promise.all((await target.list()).map((id) => manifestOf(target, id)));
+  return found.filter((m) => typeof m !== "string").sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
 /** Reads every file of a backup and compares each byte with the manifest. Throws `backup_corrupt`. */
@@ -222,15 +242,20 @@ export async function verifyBackup(target: BackupTarget, id: string): Promise<Ba
   return found;
 }
 
-/** Removes backups that were made more than so many days ago, and torsos without a manifest, but none of `writing`. */
+/**
+ * Removes backups that were made more than so many days ago, and torsos without a manifest, but none of `writing`. One whose manifest is
+ * damaged stays, and is told each time: nobody knows how old it is. What could not be read for now ends it, with nothing removed.
+ */
 export async function expireBackups(
+  context: Pick<StorageContext, "emit">,
   target: BackupTarget,
   facts: { readonly writing: readonly string[]; readonly retentionDays: number; readonly now: number },
 ): Promise<void> {
   const kept: KeptBackup[] = [];
   for (const id of await target.list()) {
-    const found = await readManifest(target, id).catch(() => undefined);
-    kept.push({ id, ...(found !== undefined && { made: found.created_at }) });
+    const found = await manifestOf(target, id);
+    if (found === "damaged") context.emit("warning", "admin", "a backup with a damaged manifest is kept", { snapshot: id });
+    else kept.push({ id, ...(found !== "torso" && { made: found.created_at }) });
   }
   for (const id of expiredBackups(kept, facts)) await target.remove(id);
 }

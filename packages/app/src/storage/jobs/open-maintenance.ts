@@ -150,7 +150,7 @@ export function openMaintenance(options: MaintenanceOptions): Maintenance & OwnM
     async expireBackups() {
       const writing = (await active()).filter(({ kind }) => kind === "backup").map(snapshotOf);
       const facts = { writing, retentionDays: backupDefaults.retention_days, now: clock.now() };
-      for (const target of Object.values(parts.backups)) await expireBackups(target, facts);
+      for (const target of Object.values(parts.backups)) await expireBackups(context, target, facts);
     },
     async addDevice(id, device, actor) {
       const node = cluster.state.nodes[id];
