@@ -14,7 +14,7 @@ const BINARY = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/;
 const LEAST_COMPRESSED = 16;
 const LEAST_INFLATED = 9;
 /** Of ids, hashes and paths, of which a log is full, the letters are of one case; of compressed bytes in ten thousand runs none. */
-const MIXED = /[A-Z][^a-z]*[a-z]|[a-z][^A-Z]*[A-Z]/;
+const isMixed = (run: string): boolean => /[a-z]/.test(run) && /[A-Z]/.test(run);
 
 /** A text that stands in another one in an encoding, and where it stands. */
 export interface EncodedText {
@@ -60,7 +60,7 @@ function textOfRun(run: string): string | undefined {
     if (text !== undefined) return text;
   }
   // Compressed bytes are longer than what such a run begins at, and what is none shows at its beginning.
-  if (run.length < LEAST_COMPRESSED || !MIXED.test(run)) return undefined;
+  if (run.length < LEAST_COMPRESSED || !isMixed(run)) return undefined;
   const out = inflated(fromBase64(run) as Uint8Array);
   return out === undefined || out.length < LEAST_INFLATED ? undefined : textOfBytes(out);
 }

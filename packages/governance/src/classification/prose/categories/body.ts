@@ -57,7 +57,7 @@ export const BODY: readonly Phrase[] = [
   says(
     "GENETIC_DATA",
     "genetics",
-    "karyotype genotype genotyping exome whole-genome trisomy paternity chromosome chromosomal genome 23andme ancestrydna anlagetragerin anlagetrager gentragerin gentrager erbgut gentests genanalyse dna-test dna-probe dna-profil dna-analyse dna-abgleich vaterschaftstest chromosomenanalyse trisomie caryotype cariotipo trisomia draagster dragerschap dna-onderzoek dragerschapstest anlagsbarare dna-prov erbkrankheit",
+    "karyotype genotype genotyping exome whole-genome paternity chromosome chromosomal genome 23andme ancestrydna anlagetragerin anlagetrager gentragerin gentrager erbgut gentests genanalyse dna-test dna-probe dna-profil dna-analyse dna-abgleich vaterschaftstest chromosomenanalyse caryotype cariotipo draagster dragerschap dna-onderzoek dragerschapstest anlagsbarare dna-prov erbkrankheit",
     {
       unless: /\b(?:mice|mouse|zebrafish|plants?|wheat|assembly of|reference genome|species|algorithm\w*)\b/,
     },
