@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { CharacterBits, requiredCharacters } from "../src/classification/search/character-bits.ts";
 import { either, joined, lengthsOf, ONE_DIGIT, ONE_OTHER, repeated } from "../src/classification/search/first-digit-run.ts";
 import { patternDigits } from "../src/classification/search/pattern-digits.ts";
 import { TextDigits } from "../src/classification/search/text-digits.ts";
@@ -42,9 +43,52 @@ describe("what is read off a pattern", () => {
   });
 });
 
+describe("the characters that are in every match of a pattern", () => {
+  const shown = (regex: RegExp) => {
+    const required = requiredCharacters(regex);
+    const lacks = (character: string) => {
+      const others = new CharacterBits();
+      for (let code = 0; code < 256; code++) if (code !== character.charCodeAt(0)) others.add(code);
+      return !others.includes(required);
+    };
+    return Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
+      .filter(lacks)
+      .join("");
+  };
+  test.each([
+    [/a@b\.c/g, ".@abc"],
+    [/a?b+c{0,3}d{2}/g, "bd"],
+    [/(?:ab|cb)x|ybz/g, "b"],
+    [/(?<=q)[ab]\d-(?!w)/g, "-"],
+    [/HR[AB]-/gi, "-hr"],
+    // The sign for kelvin and the long s fold to them.
+    [/Kas/giu, "a"],
+    [/(a)\1/g, "a"],
+    [/é/gi, ""],
+  ])("%s", (regex, characters) => expect(shown(regex)).toBe(characters));
+
+  test("what folds to a letter finds a match as ever, and another sign above ASCII is told from none", () => {
+    for (const [regex, text] of [
+      [/k1/giu, "\u212a1"],
+      [/s1/giu, "\u017f1"],
+      [/É°/giu, "é°"],
+      [/😀-/gu, "😀-"],
+    ] as const) {
+      expect(new RegExp(regex).test(text)).toBe(true);
+      const characters = new CharacterBits();
+      characters.addText(text);
+      expect(characters.includes(requiredCharacters(regex))).toBe(true);
+    }
+    const plain = new CharacterBits();
+    plain.addText("48 N, 16 E");
+    expect(plain.includes(requiredCharacters(/\d°/g))).toBe(false);
+  });
+});
+
 const matched = new Set<string>();
 test.each(patterns)("a text that %s finds something in is searched", (name, regex) => {
   const digits = patternDigits(regex);
+  const required = requiredCharacters(regex);
   const match = fc.stringMatching(barePattern(regex));
   const other = fc.constantFrom("", " ", "7 ", "in 1999 ", " 12.5 and ", "a-1 ", " (4) ", " 0042-17 ");
   fc.assert(
@@ -54,6 +98,9 @@ test.each(patterns)("a text that %s finds something in is searched", (name, rege
       if (!regex.test(text)) return;
       matched.add(name);
       expect(new TextDigits(text).mayHold(digits)).toBe(true);
+      const characters = new CharacterBits();
+      characters.addText(text);
+      expect(characters.includes(required)).toBe(true);
     }),
   );
 });

@@ -2,6 +2,7 @@ import { checkArgument, checkOptions } from "@seneschal/kernel";
 import type { EntitySpan } from "@seneschal/kernel/ports";
 import { partitionPoint } from "../../partition-point.ts";
 import { namedValues } from "../named-values/index.ts";
+import { CharacterBits } from "./character-bits.ts";
 import { contextOf, isPartOfRow, isQuantity, namesThing } from "./context.ts";
 import { type DecodedText, decodedText } from "./decoded-text.ts";
 import { EncodedRuns } from "./encoded-texts.ts";
@@ -166,6 +167,8 @@ function checkSearch(text: string, recognisers: readonly Recogniser[], options: 
 
 function search(folded: Normalised, recognisers: readonly Recogniser[], options: RecogniseOptions): Candidate[] {
   const digits = new TextDigits(folded.text);
+  const characters = new CharacterBits();
+  characters.addText(folded.text);
   const found: Candidate[] = [];
   /** Of numbers whose check digit says nothing by itself. */
   const byChanceAlone: Candidate[] = [];
@@ -191,7 +194,7 @@ function search(folded: Normalised, recognisers: readonly Recogniser[], options:
     if (recogniser.unless !== undefined && hints.some((hint) => recogniser.unless?.test(hint))) return;
     const hinted = country !== undefined && recogniser.country === country;
     for (const pattern of recogniser.patterns) {
-      if (!digits.mayHold(pattern.digits)) continue;
+      if (!digits.mayHold(pattern.digits) || !characters.includes(pattern.required)) continue;
       pattern.regex.lastIndex = 0;
       let count = 0;
       for (let match = pattern.regex.exec(folded.text); match !== null; match = pattern.regex.exec(folded.text)) {

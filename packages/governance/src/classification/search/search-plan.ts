@@ -1,3 +1,4 @@
+import { CharacterBits, requiredCharacters } from "./character-bits.ts";
 import { foldedWords } from "./context.ts";
 import { narrowingOf } from "./narrowed.ts";
 import { ANY_DIGITS, type PatternDigits, patternDigits } from "./pattern-digits.ts";
@@ -25,6 +26,7 @@ export interface PlannedRecogniser
 /** A pattern and what its matches are known to be like. */
 interface SearchedPattern extends Pattern {
   readonly digits: PatternDigits;
+  readonly required: CharacterBits;
 }
 
 /** Recognisers in the order in which a search asks them. */
@@ -71,11 +73,11 @@ function make(recognisers: readonly Recogniser[]): SearchPlan {
 }
 
 function searched(entity: string, { name, regex, score }: Pattern): SearchedPattern {
-  if (!(regex instanceof RegExp)) return { name, regex, score, digits: ANY_DIGITS };
+  if (!(regex instanceof RegExp)) return { name, regex, score, digits: ANY_DIGITS, required: new CharacterBits() };
   // Without `g` it would find the first match again and again, with `y` none that does not begin where the one before ended.
   if (!regex.global || regex.sticky)
     throw new TypeError(
       `recognisers: the pattern ${JSON.stringify(name)} of ${entity} needs the flag g, without y, not "${regex.flags}"`,
     );
-  return { name, regex, score, digits: patternDigits(regex) };
+  return { name, regex, score, digits: patternDigits(regex), required: requiredCharacters(regex) };
 }
