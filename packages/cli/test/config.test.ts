@@ -53,7 +53,7 @@ describe("configuration by the command line", () => {
     const text = host.lines.join("\n");
     const tops = new Set(text.split("\n").flatMap((line) => /^(\w+)\.\S*: /.exec(line)?.[1] ?? []));
     expect(["gateway", "governance", "scheduler", "storage", "auth"].filter((top) => tops.has(top))).toEqual(["storage", "auth"]);
-    expect(text).toContain("https://hooks.example.org/in?********");
+    expect(text).toContain("https://hooks.example.org/********?********");
     await run(["config", "check", ...set, "--json"], host);
     expect(host.json()["settings"]).toHaveProperty(["gateway.server.port"]);
     expect(host.lines.join("\n")).not.toContain("hunter2");

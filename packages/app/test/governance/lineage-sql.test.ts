@@ -32,9 +32,9 @@ const dataset = (name: string, columns: readonly string[] = []) => ({
   name,
   facets: { schema: { _producer: "p", _schemaURL: "s", fields: columns.map((column) => ({ name: column })) } },
 });
-const event = (run: string, type: string, query?: string) =>
+const event = (run: number, type: string, query?: string) =>
   runEvent({
-    run,
+    run: `0192f7a0-0000-7000-8000-${String(run).padStart(12, "0")}`,
     type,
     job: {
       namespace: "default",
@@ -60,9 +60,9 @@ test("the SQL of lineage is read beside the serving thread, before it is stored:
     return rig;
   };
   const rig = await open();
-  expect((await rig.call("writer", "POST", "/api/v1/lineage", event("r1", "COMPLETE", QUERY))).status).toBe(201);
+  expect((await rig.call("writer", "POST", "/api/v1/lineage", event(1, "COMPLETE", QUERY))).status).toBe(201);
   expect(await columnsOf(rig)).toEqual(["id"]);
-  const batch = [event("r2", "START", "INSERT INTO dwh SELECT ssn FROM crm"), event("r2", "COMPLETE")];
+  const batch = [event(2, "START", "INSERT INTO dwh SELECT ssn FROM crm"), event(2, "COMPLETE")];
   expect((await rig.call("writer", "POST", "/api/v1/lineage/batch", batch)).body.accepted).toBe(2);
   expect(await columnsOf(rig)).toEqual(["ssn"]);
   const again = await open();
@@ -75,13 +75,13 @@ test("SQL beyond the bound of one text or of one request is not read: it narrows
   const rig = await startRig(serve, { sql });
   rigs.push(rig);
   const long = `${QUERY} -- ${"x".repeat(64 << 10)}`;
-  const { status, body } = await rig.call("writer", "POST", "/api/v1/lineage", event("r1", "COMPLETE", long));
+  const { status, body } = await rig.call("writer", "POST", "/api/v1/lineage", event(1, "COMPLETE", long));
   expect([status, body.warnings.map(({ code }: { code: string }) => code)]).toEqual([201, ["sql_not_read"]]);
   expect(await columnsOf(rig)).toEqual([]);
   expect((await rig.call("reader", "GET", "/api/v1/lineage/dwh/upstream")).body.total).toBe(1);
 
   const allowed = `${QUERY} -- ${"x".repeat(60_000)}`;
-  const many = Array.from({ length: 20 }, (_, i) => event(`m${i}`, "COMPLETE", allowed));
+  const many = Array.from({ length: 20 }, (_, i) => event(100 + i, "COMPLETE", allowed));
   const answer = await rig.call("writer", "POST", "/api/v1/lineage/batch", many);
   expect(answer.body.accepted).toBe(20);
   expect(answer.body.warnings.length).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ test("a run that would have too many data sets is refused, also when a batch bri
   const rig = await startRig(serve);
   rigs.push(rig);
   const wide = (k: number) => ({
-    ...event("r", "RUNNING"),
+    ...event(0, "RUNNING"),
     inputs: Array.from({ length: 1500 }, (_, i) => ({ namespace: "default", name: `in-${k}-${i}` })),
   });
   const { body } = await rig.call("writer", "POST", "/api/v1/lineage/batch", [wide(0), wide(1), wide(2)]);

@@ -46,7 +46,7 @@ describe("configuration", () => {
     const config = loadConfig(kinds, { env });
     expect(config.seal).toEqual({ kind: "login", pin: "1234", pin_file: "/pin" });
     expect(describeConfig(kinds, config)).toEqual({ "seal.kind": "login", "seal.pin": "********", "seal.pin_file": "/pin" });
-    expect(namedFiles(kinds, config)).toEqual([{ setting: "seal.pin_file", path: "/pin", holds: "text" }]);
+    expect(namedFiles(kinds, config)).toEqual([{ setting: "seal.pin_file", path: "/pin", holds: "text", read: "once" }]);
     expect(() => loadConfig(kinds, { env: { ...env, SENESCHAL_SEAL_KIND: "none" } })).toThrow(/seal\.pin: unknown setting/);
   });
 
