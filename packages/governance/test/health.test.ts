@@ -187,6 +187,72 @@ describe("what holds for everybody, or is no illness, is about nobody", () => {
   });
 });
 
+describe("who has it is anybody that a sentence names by role, age, work or relation, in every language", () => {
+  const SENTENCES: Readonly<Record<string, readonly [said: (who: string) => string, who: string]>> = {
+    en: [
+      (who) => `The ${who} suffers badly, epilepsy again`,
+      "teacher intern plaintiff goalkeeper toddler policyholder guest plumber caller 72-year-old newcomer receptionist",
+    ],
+    de: [
+      (who) => `${who} hat Epilepsie, bitte beachten`,
+      "Azubine Anruferin Kläger Lehrerin Zwillinge Praktikant Mieterin Säugling Schwager 67-jährige",
+    ],
+    fr: [(who) => `La ${who} a une épilepsie`, "stagiaire locataire petite institutrice plaignante belle-mère dame serveuse"],
+    es: [(who) => `La ${who} tiene epilepsia`, "becaria inquilina niña maestra jefa suegra mujer camarera asegurada"],
+    it: [(who) => `La ${who} ha l'epilessia`, "stagista inquilina bambina maestra suocera donna cameriera assicurata"],
+    pt: [(who) => `A ${who} tem epilepsia`, "estagiária inquilina menina professora sogra mulher segurada"],
+    nl: [(who) => `De ${who} heeft epilepsie`, "stagiaire huurder kleine juf schoonmoeder verzekerde buurvrouw"],
+  };
+  const cases = Object.values(SENTENCES).flatMap(([said, list]) => list.split(" ").map((who) => said(who)));
+  test.each(cases)("%s", (text) => expect(health(text)).toHaveLength(1));
+
+  test.each([
+    // A name of no lexicon, as the subject.
+    "so Oisin was diagnosed with MS last week",
+    "Heard that Xiulan has epilepsy, please be kind",
+    // Taken up by a pronoun behind, in the next clause or sentence.
+    "Pregnant?? She told Megan at lunch",
+    "Colitis is confirmed; I have started her on tablets",
+    // An age instead of a name.
+    "Sortie prévue : 82 ans, ostéoporose",
+    "34 y/o, gestational diabetes",
+    // No subject, where the verb says it.
+    "Tiene epilepsia desde pequeño",
+    // What an examination found.
+    "Biopsy confirmed melanoma. Discussed with the family.",
+  ])("%s", (text) => expect(health(text)).not.toEqual([]));
+
+  test.each([
+    "A 45-year-old bridge with a hernia of steel",
+    "Kids with epilepsy need a plan",
+    "My laptop has a virus infection",
+    "I'm allergic to Mondays",
+    "Ich bin allergisch gegen Meetings",
+    "Soy alérgico a madrugar",
+    "He's addicted to Netflix",
+    "This project gives me a headache",
+    "My boss nearly had a heart attack when he saw the bill",
+    "We all have World Cup fever, says Paul",
+    "Please excuse Noah from PE this week",
+    "She bought MS Office",
+  ])("but not: %s", (text) => expect(health(text)).toEqual([]));
+
+  test("an allergy to what people are allergic to is one", () => {
+    for (const cause of ["penicillin", "peanuts", "cats", "latex", "shellfish"])
+      expect(health(`My son is allergic to ${cause}`)).not.toEqual([]);
+  });
+
+  test("a value whose test is named in words, with whose it is between them", () => {
+    for (const text of ["Paciente dela: TSH dela deu 8,2", "her hemoglobin came back 8.2", "Mum's cholesterol is 7.1"])
+      expect(health(text).join(" ")).toMatch(/8[.,]2|7\.1/);
+    expect(health("My recipe has glucose 300 mg")).toEqual([]);
+  });
+
+  test("an operation and what it is for, in Chinese", () => {
+    expect(health("他老婆住院了，说是肺炎")).toHaveLength(2);
+  });
+});
+
 test("the lexicon is what looking up finds: skeletons, in order, each once", () => {
   for (const list of [DRUGS.split(" "), ILLNESSES.split(" "), ILLNESS_PHRASES.split("|")])
     expect([...new Set(list)].sort()).toEqual(list);

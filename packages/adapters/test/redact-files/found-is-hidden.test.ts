@@ -86,6 +86,37 @@ test("whatever classification finds in JSON redaction of it hides, over the text
   );
 });
 
+test("an illness or a drug in one member of JSON is hidden where another member says whose it is", async () => {
+  const patients = fc.constantFrom<object>(
+    { patient: { id: "MRN-0055512", birthDate: "1970-03-02" } },
+    { name: "Zofia Brandl" },
+    { id: "MRN-0042817", birthDate: "1962-12-01" },
+  );
+  const conditions = fc.constantFrom<object>(
+    { condition: { text: "Type 2 diabetes mellitus" } },
+    { list: ["asthma", "metformin"] },
+    { item: { display: "Chronic kidney disease stage 3", since: 2019 } },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      patients,
+      conditions,
+      fc.boolean(),
+      fc.constantFrom(...RULES),
+      async (patient, condition, isFirst, rules) => {
+        const bytes = new TextEncoder().encode(
+          JSON.stringify(isFirst ? { ...condition, ...patient } : { ...patient, ...condition }),
+        );
+        await findsNothing("json", bytes, rules, "");
+        expect(new TextDecoder().decode(await redacted("json", bytes, rules, ""))).not.toMatch(
+          /diabetes|asthma|metformin|kidney/,
+        );
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
 // Of one column of CSV nothing is left where its values are dropped, not even records: its name stands alone.
 test("and so it does in a table of any format, whatever its columns are called", async () => {
   const table = fc.record({

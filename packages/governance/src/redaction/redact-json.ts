@@ -1,5 +1,7 @@
+import { isRecordOfSomebody } from "../classification/columns/structured-evidence.ts";
 import type { Around } from "../classification/named-values/named-column.ts";
 import { Pairs } from "../classification/named-values/pairs.ts";
+import { isHealthName } from "../classification/prose/health-mentions.ts";
 import { governanceError } from "../errors.ts";
 import { jsonCells } from "../json-cells.ts";
 import { jsonTokens } from "../json-tokens.ts";
@@ -15,6 +17,7 @@ import {
   redactedPieces,
   type SearchOptions,
 } from "./redact.ts";
+import { redactionRuleFor } from "./rules.ts";
 import { assembled, columnContext, namedWithin, nameLeft, type Written } from "./written-values.ts";
 
 /** A text, a number or a truth of JSON, as it is written there, under the names around it. */
@@ -255,9 +258,11 @@ function* entitiesOf(
 ): Generator<readonly [leaf: number, entity: string]> {
   const columns = new JudgedColumns();
   const leaves = new Map<string, number[]>();
+  const illnesses: number[] = [];
   let before = 0;
   for (const [, document] of documents) {
     let last = -1;
+    const ill: number[] = [];
     for (const cell of jsonCells(document)) {
       if (cell === undefined) continue;
       columns.add(cell.id, cell.name, cell.value, cell.path);
@@ -267,11 +272,19 @@ function* entitiesOf(
         known.push(before + leaf);
         last = Math.max(last, leaf);
       }
+      if (isHealthName(cell.value)) ill.push(...cell.leaves.map((leaf) => before + leaf));
     }
     before += last + 1;
+    // An illness is of whom another member of the same document names, as classification has it.
+    if (ill.length > 0 && isRecordOfSomebody(jsonOf(document)?.value, options.policy, options.recognisers))
+      illnesses.push(...ill);
   }
   for (const [id, entity] of columns.entities(options)) for (const leaf of leaves.get(id) ?? []) yield [leaf, entity];
+  if (illnesses.length > 0 && redactionRuleFor(options.policy, options.rules, HEALTH).operator !== "keep")
+    for (const leaf of illnesses) yield [leaf, HEALTH];
 }
+
+const HEALTH = "HEALTH_DATA";
 
 /** What JSON says, behind a byte order mark or not; `undefined` for what is none. */
 export function jsonOf(text: string): { readonly value: unknown } | undefined {

@@ -69,7 +69,7 @@ export function jsonEvidence(
     }
   }
   // An illness is somebody's where another member says who: the patient stands beside the condition.
-  if (illnesses.length > 0 && found.some(({ entity }) => PERSONAL.has(entity))) {
+  if (illnesses.length > 0 && isOfSomebody(found)) {
     const { tier, tags } = policyOf(policy, "HEALTH_DATA");
     for (const path of illnesses.slice(0, MOST_ILLNESSES))
       found.push({
@@ -83,6 +83,12 @@ export function jsonEvidence(
   }
   return found;
 }
+
+const isOfSomebody = (found: readonly Evidence[]): boolean => found.some(({ entity }) => PERSONAL.has(entity));
+
+/** True for a document of JSON in which something says whose the illnesses are that its members name. */
+export const isRecordOfSomebody = (document: unknown, policy: TierPolicy, recognisers: readonly Recogniser[]): boolean =>
+  isOfSomebody(jsonEvidence(document, policy, recognisers, () => undefined));
 
 /** What says that a record is about one person. */
 const PERSONAL = new Set("PERSON PATIENT_ID DATE_OF_BIRTH NATIONAL_ID US_SSN UK_NHS US_MBI".split(" "));

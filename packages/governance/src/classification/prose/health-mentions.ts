@@ -68,9 +68,18 @@ const HOW_OFTEN =
 const UNIT =
   "(?:mg\\/d[lL]|g\\/d[lL]|mg\\/[lL]|g\\/[lL]|[mµμnup]mol\\/[lL]|mmol\\/mol|ng\\/m[lL]|pg\\/m[lL]|[µμu]g\\/[mdlL]{1,2}|ng\\/[dlL]{1,2}|m?[iI]?[uU]\\/m?[lL]|m[lL]\\/min(?:\\/1[.,]73 ?m[2²])?|mm ?[hH]g|[mM][eE]q\\/[lL]|\\/[µμun][lL]|cells(?:\\/[µμum]+[lL³3]?)?|copies(?:\\/m[lL])?|bpm)";
 const VALUE = new RegExp(`(?<![\\d.,/-])[<>]?\\d{1,6}(?:[.,]\\d{1,3})?(?: ?\\/ ?\\d{2,3})? ?${UNIT}(?![\\p{L}\\d])`, "gu");
+/** What stands between the name of a test and its number: whose it is, and what came out. */
+const SAYS_RESULT =
+  "count|score|level|levels|value|of|is|was|at|came|back|still|only|up|down|to|now|today|yesterday|dropped|rose|reached|Wert|auf|bei|von|lag|liegt|war|ist|ergab|heute|de|del|di|da|a|à|al|em|en|era|é|è|está|estaba|foi|deu|dela|dele|veio|salió|salio|dio|subió|bajó|est|était|sort|jeun|ayunas|digiuno|jejum|risulta|risultata|uscita|uit|kwam|op|van|hers|his|her|:|=";
 /** Tests whose numbers say what they are without a unit, and how they look. */
 const TEST = new RegExp(
-  `(?<![\\p{L}\\d])(?:(?:HbA1c|A1c|PSA|CD4|CD8|eGFR|GFR|INR|TSH|fT4|BMI|LDL|HDL|CRP|BNP|AFP|CEA|CA ?125|CA ?19-9|GGT|ALT|AST|GPT|GOT|PHQ-?9|GAD-?7|MMSE|MoCA|GCS|SpO2|FEV1|Hb|Ferritin|Troponin|D-dimer|viral load|Viruslast|LVEF|EF|APGAR|Apgar)(?: (?:count|score|level|of|is|was|at|came back at|now|today|Wert|auf|bei|von|de|di|a|à|em|en|:|=)){0,3}:? ?=?(?<number> ?[<>]?\\d{1,5}(?:[.,]\\d{1,2})?)(?: ?%| ?${UNIT})?|(?:BP|RR|TA|PA|blood pressure|Blutdruck|tension|tensi[oó]n(?: arterial)?|pressione|press[aã]o|tens[aã]o(?: arterial)?|bloeddruk)(?: (?:of|is|was|at|auf|bei|von|de|di|a|à|arterial|arteriosa|:|=)){0,3}:? ?(?<pressure>[12]?\\d{2} ?\\/ ?[1]?\\d{2})(?: ?mm ?[hH]g)?)(?![\\p{L}\\d/])`,
+  `(?<![\\p{L}\\d])(?:(?:HbA1c|A1c|PSA|CD4|CD8|eGFR|GFR|INR|TSH|fT4|BMI|LDL|HDL|CRP|BNP|AFP|CEA|CA ?125|CA ?19-9|GGT|ALT|AST|GPT|GOT|PHQ-?9|GAD-?7|MMSE|MoCA|GCS|SpO2|FEV1|Hb|Ferritin|Troponin|D-dimer|viral load|Viruslast|LVEF|EF|APGAR|Apgar)(?: (?:${SAYS_RESULT})){0,4}:? ?=?(?<number> ?[<>]?\\d{1,5}(?:[.,]\\d{1,2})?)(?: ?%| ?${UNIT})?|(?:BP|RR|TA|PA|blood pressure|Blutdruck|tension|tensi[oó]n(?: arterial)?|pressione|press[aã]o|tens[aã]o(?: arterial)?|bloeddruk)(?: (?:of|is|was|at|auf|bei|von|de|di|a|à|arterial|arteriosa|:|=)){0,3}:? ?(?<pressure>[12]?\\d{2} ?\\/ ?[1]?\\d{2})(?: ?mm ?[hH]g)?)(?![\\p{L}\\d/])`,
+  "gu",
+);
+
+/** The same by words, which stand for food too: then with the unit of a laboratory, or with none. */
+const TEST_WORD = new RegExp(
+  `(?<![\\p{L}\\d])(?:[Hh](?:a?e|ä)moglobin\\p{L}?|[HhEe]?[eé]?moglobina|[Hh]émoglobine|[Ff]erritin[ae]?|[CcKk]r[eé]atinin[ae]?|[Gg]lu[ck]os[ae]|[Gg]l[iy]c[eé]mi[ae]|[Gg]lucemia|[Bb]lutzucker|[Bb]loedsuiker|[Bb]lood sugar|[Cc]olesterolo?|[Cc]holest[eé]rol|[Cc]holesterin|[Tt]roponin[ae]?|[Bb]ilirr?ubin[ae]?|[Pp]latelets?|[Tt]hrombozyten|[Pp]laquettes|[Pp]laquetas|[Pp]iastrine|[Ll]eu[ck]o[cz]yte[ns]?|[Tt]riglycerides?|[Tt]riglic[eé]rid[oi]s?|[Uu]ric acid|[Hh]arnsäure)(?: (?:${SAYS_RESULT})){0,4}:? ?=?(?<number> ?[<>]?\\d{1,5}(?:[.,]\\d{1,2})?)(?! ?(?:m?g|kg|kcal|kJ|ml|cl|l)(?![\\p{L}\\/])|[.,]?\\d)(?: ?%| ?${UNIT})?(?![\\p{L}\\d/])`,
   "gu",
 );
 
@@ -127,7 +136,7 @@ export function healthIn(text: string, words: readonly Word[]): readonly HealthM
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as Word;
     if (word.plain.length > LONGEST_WORD || word.code) continue;
-    const kind = kindOf(word.plain);
+    const kind = kindOf(word.plain) | (word.capitals ? shortFor(words, at) : 0);
     if (kind === 0) continue;
     const last = lastOf(words, at, kind);
     if (last === -1) continue;
@@ -138,6 +147,25 @@ export function healthIn(text: string, words: readonly Word[]): readonly HealthM
     while (at + 1 < words.length && (words[at + 1] as Word).start < end) at++;
   }
   return measured(text, words, found);
+}
+
+/** Illnesses as people shorten them in capitals (MeSH's entry terms), in seven languages. */
+const SHORT = setOf(
+  "ibs ibd ocd pcos dvt uti utis ckd chf sle bpco epoc dpoc tdah toc ptss pots mnd copd als gerd gord afib nafld pkd bph cfs tia stemi nstemi mrsa bppv pms pmdd stds sti stis vih irc itu hta dm2 t1d t2d khk pavk ",
+);
+/** The same that are short for more: behind a verb of having, and before no other capital. */
+const SHORT_FOR_MORE = setOf("ms ra cf tb pe af mi bpd acl ed als asd hs lbp dm ad mci tbi msk");
+const HAVING = setOf(
+  "has have had with got gets hx having torn suspected possible hat haben hatte mit an avec a con tiene ha com tem met heeft suffers relapsing",
+);
+
+function shortFor(words: readonly Word[], at: number): number {
+  const { plain } = words[at] as Word;
+  if (SHORT.has(plain)) return ILL;
+  const [before, next] = [words[at - 1], words[at + 1]];
+  if (!SHORT_FOR_MORE.has(plain) || !joined(words[at], before ?? (words[at] as Word)) || !HAVING.has(before?.plain ?? ""))
+    return 0;
+  return next !== undefined && next.gap === " " && (next.capitalised || next.capitals) ? 0 : ILL;
 }
 
 /** Longest value that is looked at as a name and not as a text. */
@@ -271,9 +299,9 @@ function dosed(text: string, behind: number): number {
 function measured(text: string, words: readonly Word[], named: readonly HealthMention[]): readonly HealthMention[] {
   if (!/\d/.test(text) || words.length === 0) return named;
   const found = [...named];
-  for (const pattern of [VALUE, TEST]) {
+  for (const pattern of [VALUE, TEST, TEST_WORD]) {
     for (const { 0: written, index, groups } of text.matchAll(pattern)) {
-      if (pattern === TEST && groups?.["number"] === undefined && groups?.["pressure"] === undefined) continue;
+      if (pattern !== VALUE && groups?.["number"] === undefined && groups?.["pressure"] === undefined) continue;
       const start = index + written.length - written.trimStart().length;
       const at = Math.max(0, partitionPoint(words, (word) => word.start <= start) - 1);
       found.push({ rule: "laboratory", start, end: index + written.length, at });

@@ -152,7 +152,7 @@ const HINDI: Script = {
     new RegExp(`(?<!${HI})(?<name>(?:${HI_PAIRED}) (?:${HI_PAIRED})(?!${HI}))`, "gu"),
   ],
   somebody: hindi(
-    "मैं मैंने मुझे मेरा मेरी मेरे उसे उसका उसकी उसके उसने उनका उनकी उनके उन्हें उन्होंने वह माँ मां माता पिता पापा मम्मी पत्नी पति बेटा बेटी बेटे भाई बहन मरीज रोगी कर्मचारी सहकर्मी ग्राहक दोस्त मित्र",
+    "मैं मैंने मुझे मेरा मेरी मेरे उसे उसका उसकी उसके उसने उनका उनकी उनके उन्हें उन्होंने वह माँ मां माता पिता पापा मम्मी पत्नी पति बेटा बेटी बेटे भाई बहन मरीज रोगी कर्मचारी सहकर्मी ग्राहक दोस्त मित्र दादा दादी नाना नानी चाचा चाची मामा भाभी जी बच्चे बच्चा पड़ोसी पड़ोसन बॉस मैनेजर शिक्षक शिक्षिका अध्यापक छात्र छात्रा आवेदक आरोपी किरायेदार ड्राइवर वे वो उनसे उससे",
   ),
   general: new RegExp(
     `${hindi("बचाव अध्ययन शोध दुनिया विश्व औसत लक्षण लोगों रोकथाम मरीजों प्रतिशत जागरूकता क्या_है क्यों_होता").source}|हर ${HI}+ व्यक्ति`,
@@ -213,7 +213,8 @@ const CHINESE: Script = {
       "gu",
     ),
   ],
-  somebody: /我|他|她|您|患者|病人|本人|爸|妈|父亲|母亲|妻子|丈夫|老婆|老公|儿子|女儿|同事|员工|先生|女士|客户|朋友|申请人/u,
+  somebody:
+    /我|他|她|您|患者|病人|本人|爸|妈|父亲|母亲|妻子|丈夫|老婆|老公|儿子|女儿|同事|员工|先生|女士|客户|朋友|申请人|哥|弟|姐|妹|叔|阿姨|爷爷|奶奶|外公|外婆|孩子|宝宝|老师|邻居|室友|同学|老板|经理|男友|女友|求职者|被保险人|投保人|嫌疑人|房客|司机|(?<!\p{Script=Han})[小老阿]\p{Script=Han}(?=怀孕|得了|患|住院|确诊|请|是|因|有|说|被|加入|信|月薪|年薪|抑郁|生病|昨|今|在|要|做)/u,
   general: /预防|研究|全球|世界|平均|症状|什么是|如何|人群|患者应|患者的饮食|每.{1,4}人|发病率|比例|%|指南|科普|有哪些|年轻人/u,
   subjects: [
     [
@@ -238,7 +239,8 @@ const CHINESE: Script = {
     ["ETHNICITY", /(?:维吾尔|藏|回|壮|满|苗|彝|蒙古|朝鲜|汉|哈萨克|土家|侗|瑶|白)族|民族:|血统|少数民族/u],
   ],
   pay: /月薪|年薪|工资|薪水|薪资|薪酬|底薪|奖金|月入|年入|收入/u,
-  amount: /\d[\d.,]{0,14} ?(?:万|千|百)?元|¥ ?\d|人民币 ?\d|\d[\d.]{0,8}万/u,
+  amount:
+    /\d[\d.,]{0,14} ?(?:万|千|百)?元|¥ ?\d|人民币 ?\d|\d[\d.]{0,8}万|[一二两三四五六七八九十]{1,3}[万千](?:[一二三四五六七八九]千?)?/u,
 };
 
 // --- Japanese.
@@ -279,7 +281,8 @@ const JAPANESE: Script = {
       "gu",
     ),
   ],
-  somebody: /私|僕|俺|彼|彼女|父|母|妻|夫|息子|娘|兄|弟|姉|妹|患者|社員|同僚|本人|さん|様|氏名|友人/u,
+  somebody:
+    /私|僕|俺|彼|彼女|父|母|妻|夫|息子|娘|兄|弟|姉|妹|患者|社員|同僚|本人|さん|様|氏名|友人|祖父|祖母|おじ|おば|上司|部下|先輩|後輩|新人|隣人|大家|応募者|被保険者|契約者|容疑者|ちゃん|くん|君|うちの子|先生|店長|部長|課長/u,
   general: /予防|研究|世界|平均|症状|とは|患者数|人に[一1]人|割合|調査|ガイドライン|一般に|若者|歴史/u,
   subjects: [
     [
@@ -357,6 +360,14 @@ function kanaShare(text: string): { readonly letters: number; readonly share: nu
   return { letters, share: letters === 0 ? 0 : kana / letters };
 }
 
+const everywhere = new WeakMap<RegExp, RegExp>();
+/** The expression with the flag `g`, made once: a sentence may name an operation and what it is for. */
+function everyOf(word: RegExp): RegExp {
+  const known = everywhere.get(word) ?? new RegExp(word, `${word.flags}g`);
+  everywhere.set(word, known);
+  return known;
+}
+
 function readSentence(script: Script, sentence: string): ProseSpan[] {
   const found: ProseSpan[] = [];
   for (const pattern of script.persons) {
@@ -374,9 +385,9 @@ function readSentence(script: Script, sentence: string): ProseSpan[] {
   const general = script.general.test(sentence) && !named;
   if (general || !(named || script.somebody.test(sentence))) return found;
   for (const [entity, word, unless] of script.subjects) {
-    const match = word.exec(sentence);
-    if (match === null || unless?.test(sentence) === true) continue;
-    found.push({ entity, rule: "word of the category", start: match.index, end: match.index + match[0].length });
+    if (unless?.test(sentence) === true) continue;
+    for (const { 0: said, index } of sentence.matchAll(everyOf(word)))
+      found.push({ entity, rule: "word of the category", start: index, end: index + said.length });
   }
   const pay = script.pay.exec(sentence);
   if (pay === null) return found;

@@ -1,10 +1,12 @@
 import { partitionPoint } from "../../partition-point.ts";
 import { SPECIAL_CATEGORIES } from "./categories/index.ts";
+import { isFigurative } from "./figurative.ts";
 import { type HealthMention, healthIn } from "./health-mentions.ts";
 import { languageOf, type ProseLanguage } from "./language.ts";
 import { AMOUNTS, asksForPay, isPaid, isPayWord } from "./pay.ts";
 import { ASKED, type ProseSpan } from "./persons.ts";
 import { type Phrase, reachOf } from "./phrases.ts";
+import { isAboutSomebody } from "./somebody.ts";
 import { plainOf, unelided, type Word } from "./words.ts";
 
 const setOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
@@ -23,23 +25,9 @@ const PRONOUNS: Readonly<Record<ProseLanguage, ReadonlySet<string>>> = {
   pt: setOf("eu meu minha meus minhas me tenho sou estou ele ela seu sua lhe sofro tomo"),
   nl: setOf("ik mijn mij me hij zij haar hem zijn heb ben"),
 };
-/** Words for one person. */
-const SOMEBODY = setOf(
-  `patient pt client employee colleague coworker boss manager wife husband partner mother mum mom father dad son daughter brother sister child baby uncle aunt cousin grandmother grandfather friend neighbour neighbor roommate girlfriend boyfriend fiance woman man tenant applicant candidate claimant member nurse driver
-  mums dads mam mummy daddy nan gran grandma grandpa granddad granny grandson granddaughter stepson stepdaughter stepmother stepfather twin nephew niece sister-in-law brother-in-law mother-in-law father-in-law spouse pupil student resident inmate girl boy lady gentleman guy teenager
-  patientin mitarbeiter mitarbeiterin kollege kollegin chef chefin frau mann mutter vater sohn tochter bruder schwester kind freund freundin nachbar nachbarin bewerber bewerberin kundin kunde herr pat klient klientin arbeitnehmer arbeitnehmerin schuler schulerin bewohner bewohnerin oma opa mutti papa enkel enkelin tante onkel neffe nichte ehemann ehefrau lebensgefahrtin lebensgefahrte versicherter versicherte
-  patiente salarie salariee collegue femme mari mere pere fils fille frere soeur enfant ami amie voisin voisine candidat candidate madame monsieur employe employee eleve maman mamie papi papy tante oncle neveu niece epoux epouse conjoint conjointe resident residente assuree
-  paciente empleado empleada companero companera esposa esposo marido madre padre hijo hija hermano hermana amigo amiga vecino vecina senor senora trabajador trabajadora alumno alumna abuelo abuela tio tia nieto nieta sobrino sobrina pcte pte
-  paziente dipendente collega moglie marito madre padre figlio figlia fratello sorella amico amica signora signor lavoratore lavoratrice alunno alunna nonno nonna zio zia nipote mamma suocera suocero compagno compagna assistito assistita
-  utente colega esposa esposo mae pai filho filha irmao irma amigo amiga senhora senhor colaborador colaboradora trabalhador trabalhadora funcionario funcionaria aluno aluna tio tia neto neta namorado namorada
-  medewerker medewerkster vrouw man moeder vader zoon dochter broer zus kind vriend vriendin buurman mevrouw meneer patient werknemer werkneemster leerling bewoner bewoonster oma opa tante oom neef nicht dochtertje zoontje partner dhr mevr
-  pacjent pacjentka pacjenta pacjentki pacjentke pani corka patienten mamma pappa dotter hustru
-  mr mrs ms dr mme`,
-);
-
 /** What makes a statement one about everybody: no person is meant. */
 const GENERAL =
-  /\b(?:what (?:is|are|causes)|(?<!, )which|how (?:does|do) |who (?:is|was)|difference between|symptoms? of|affects?|guidelines?|stud(?:y|ies)|trials?|research|awareness|(?:people|patients|adults|children|women|men|those|employees|workers) (?:with|who|have|suffering)|risk of|prevention|screening|vaccin\w+ against|recommend\w*|worldwide|population|per cent of|statistics|(?:is|are) (?:defined|characteri[sz]ed|caused) |(?:is|are|can be|may be) diagnosed (?:when|if|by|on)|refers to|an? (?:kind|type|form) of|definition of|regardless|poem|essay|novel|history of the|leitlinie|studie|symptome|betrifft|empfiehlt|vorsorge|was ist|was hilft|unterschied|weltweit|erwachsene[nr]?|symptomes?|touche un|recommandee?|difference|qu'est-ce|etude|adultes?|afecta a|guias?|sintomas?|que es|recomiendan|adultos?|estudio|colpisce|linee guida|che cos|sintomi|differenza|adulti|studio|afeta|sintomas|o que e|estudo|treft|richtlijn\w*|symptomen|wat is|verschil|volwassenen|onderzoek)\b/;
+  /\b(?:what (?:is|are|causes)|(?<!, )which|how (?:does|do) |who (?:is|was)|difference between|symptoms? of|affects?|guidelines?|stud(?:y|ies)|trials?|research|awareness|(?<!\b(?:both|my|our|his|her|two|three) )(?:people|patients|adults|children|kids|teenagers|babies|infants|women|men|those|employees|workers|teachers|students|drivers) (?:with|who|have|suffering)|risk of|prevention|(?<!background |employment |security |criminal |vetting |candidate )screening|vaccin\w+ against|recommend\w*|worldwide|population|per cent of|statistics|(?:is|are) (?:defined|characteri[sz]ed|caused) |(?:is|are|can be|may be) diagnosed (?:when|if|by|on)|refers to|an? (?:kind|type|form) of|definition of|regardless|poem|essay|novel|history of the|leitlinie|studie|symptome|betrifft|empfiehlt|vorsorge|was ist|was hilft|unterschied|weltweit|erwachsene[nr]?|symptomes?|touche un|recommandee?|difference|qu'est-ce|etude|adultes?|afecta a|guias?|sintomas?|que es|recomiendan|adultos?|estudio|colpisce|linee guida|che cos|sintomi|differenza|adulti|studio|afeta|sintomas|o que e|estudo|treft|richtlijn\w*|symptomen|wat is|verschil|volwassenen|onderzoek)\b/;
 
 /** How a category is known to be meant in a sentence. */
 interface Subject {
@@ -60,7 +48,7 @@ interface Subject {
 }
 
 const MEDICAL =
-  /\b(?:diagnos\w+|(?:doctor|gp|physician|oncologist) (?:says|said|thinks|confirmed)|dx|rx|hx|prescri\w+|present(?:s|ed) with|complain(?:s|ed|ing) of|admitted (?:with|for)|treated (?:with|for)|suffer(?:s|ed|ing)? (?:from|with)|started on|hospital\w*|medical history|past history|medications?:|test(?:ed)? positive|came back positive|pt|b\.?i\.?d|t\.?i\.?d|(?:feeling|felt) (?:awful|terrible|rough|unwell|ill|sick|poorly|rubbish|better)|(?:off|out) (?:sick|ill|today|work|school)|(?:can't|cannot|won't be able to|unable to) (?:come in|make it|work|attend)|call(?:ed|ing)? in sick|sick (?:leave|note|day)s?|fit note|signed off|anamnese|befund|vorerkrankungen|medikation|krank(?: ?gemeldet|meldung|geschrieben|schreibung|enschein)|arbeitsunfahig\w*|attest|antecedents|arret (?:maladie|de travail)|ordonnance|antecedentes|baja (?:medica|laboral|por)|de baja por|parte medico|anamnesi|ricovera\w+|certificato medico|in malattia|baixa (?:medica|por)|de baixa|atestado medico|internad[oa]|ingresad[oa]|voorgeschiedenis|medicatie|ziek ?(?:gemeld|melding)|ziekteverlof|opgenomen met|leidet (?:\w+ ){0,4}an|diagnostiz\w+|erkrank\w+|verschrieb\w+|in behandlung|souffre|atteinte? d|traitement|prescrit\w*|padece|sufre|diagnosticar\w*|diagnosticad\w+|recetad\w+|soffre|affett[oa] d|prescritt\w+|assume|sofre|receitad\w+|lijdt aan|vastgesteld|voorgeschreven|behandeld)\b/;
+  /\b(?:diagnos\w+|(?:doctor|gp|physician|oncologist) (?:says|said|thinks|confirmed)|dx|rx|hx|prescri\w+|present(?:s|ed) with|complain(?:s|ed|ing) of|admitted (?:with|for)|treated (?:with|for)|suffer(?:s|ed|ing)? (?:from|with)|started on|hospital\w*|medical history|past history|medications?:|test(?:ed)? positive|came back positive|(?:mri|ct|scan|biops\w+|x-?rays?|ultrasound|colonoscopy|endoscopy|gastroscopy|bloods?|ecg|ekg|mrt|rontgen\w*|irm|scanner|tac|rm|ressonancia|resonancia|risonanza|ecografia|radiografia) (?:showed|shows|confirm\w+|reveal\w*|suggest\w*|found|zeigt\w*|ergab|bestatigt\w*|montre|confirme|muestra|mostro|confirma|evidenzia|mostra|mostrou|toont)|refills?|repeat prescription|long-term sick|on the sick|pt|b\.?i\.?d|t\.?i\.?d|(?:feeling|felt) (?:awful|terrible|rough|unwell|ill|sick|poorly|rubbish|better)|(?:off|out) (?:sick|ill|today|work|school)|(?:can't|cannot|won't be able to|unable to) (?:come in|make it|work|attend)|call(?:ed|ing)? in sick|sick (?:leave|note|day)s?|fit note|signed off|anamnese|befund|vorerkrankungen|medikation|krank(?: ?gemeldet|meldung|geschrieben|schreibung|enschein)|arbeitsunfahig\w*|attest|antecedents|arret (?:maladie|de travail)|ordonnance|antecedentes|baja (?:medica|laboral|por)|de baja por|parte medico|anamnesi|ricovera\w+|certificato medico|in malattia|baixa (?:medica|por)|de baixa|atestado medico|internad[oa]|ingresad[oa]|voorgeschiedenis|medicatie|ziek ?(?:gemeld|melding)|ziekteverlof|opgenomen met|leidet (?:\w+ ){0,4}an|diagnostiz\w+|erkrank\w+|verschrieb\w+|in behandlung|souffre|atteinte? d|traitement|prescrit\w*|padece|sufre|diagnosticar\w*|diagnosticad\w+|recetad\w+|soffre|affett[oa] d|prescritt\w+|assume|sofre|receitad\w+|lijdt aan|vastgesteld|voorgeschreven|behandeld)\b/;
 
 // --- The others: GDPR Article 9, and pay.
 
@@ -119,10 +107,10 @@ const SUBJECTS: readonly Subject[] = [
     entity: "UNION_MEMBERSHIP",
     rule: "union",
     word: (plain) =>
-      /^(?:unions?|unioni[sz]ed|steward|gewerkschaft\w*|gewerkschafter(?:in)?|ver\.di|verdi|syndicats?|syndique[es]?|syndicale?|cgt|cfdt|sindicat[oi]|sindicalista|a?filiad[oa]|sindacat[oi]|sindacalista|cgil|cisl|sindicalizad[oa]|vakbond\w*|fnv|cnv)$/.test(
+      /^(?:unions?|unioni[sz]ed|steward|gewerkschaft\w*|gewerkschafter(?:in)?|ver\.di|verdi|syndicats?|syndiqu[\w]+|[\w-]+-mitglied\w*|teamster|syndicale?|cgt|cfdt|sindicat[oi]|sindicalista|a?filiad[oa]|sindacat[oi]|sindacalista|cgil|cisl|sindicalizad[oa]|vakbond\w*|fnv|cnv)$/.test(
         plain,
       ),
-    with: /\b(?:(?:trade|labou?r|joined (?:the|a)|member (?:of|in) (?:the|a|our)|(?:in|of|leads|organises|organizes) (?:the|our|a)) (?:\w+ )?unions?|union (?:member|rep|representative|official|dues|activist|organi[sz]er)|unioni[sz]ed|shop steward|gewerkschaft\w*|ver\.?di|syndi\w+|cgt|cfdt|sindica\w+|sindaca\w+|cgil|cisl|vakbond\w*|fnv|cnv)\b/,
+    with: /\b(?:(?:trade|labou?r|joined (?:the|a)|member (?:of|in) (?:the|a|our)|(?:in|of|leads|organises|organizes) (?:the|our|a)) (?:\w+ )?unions?|union (?:member|rep|representative|official|dues|activist|organi[sz]er)|unioni[sz]ed|union (?:leaflets?|flyers?|meetings?|organi[sz]ing|drive|badge|card|branch|subs|fees)|a teamster|(?:ig-metall|ig metall|ver-?di|gew|ngg|dgb|evg|gdl|ig-bce|ig-bau)-mitglied\w*|shop steward|gewerkschaft\w*|ver\.?di|syndi\w+|cgt|cfdt|sindica\w+|sindaca\w+|cgil|cisl|vakbond\w*|fnv|cnv)\b/,
     unless:
       /\b(?:european|soviet|credit|customs|student|western|monetary|postal) union\b|\b(?:negotiat\w+|demands?|talks with|calls? for|fordert|verhandelt|appellent|convocan|negozia\w*|onderhandel\w*)\b/,
   },
@@ -130,20 +118,20 @@ const SUBJECTS: readonly Subject[] = [
     entity: "SEXUAL_ORIENTATION",
     rule: "orientation",
     word: (plain) =>
-      /^(?:gay|lesbian|bisexual|homosexual|queer|transgender|transsexual|asexual|pansexual|non-binary|schwul|lesbisch|bisexuell|homosexuell|transgeschlechtlich|homosexuel(?:le)?|lesbienne|bisexuel(?:le)?|lesbiana|omosessuale|lesbica|bisessuale|lesbica|homoseksueel|biseksueel|came|same-sex|gender-affirming)$/.test(
+      /^(?:gay|lesbian|bisexual|homosexual|queer|transgender|transsexual|asexual|pansexual|non-binary|schwul|lesbisch|bisexuell|homosexuell|transgeschlechtlich|homosexuel(?:le)?|lesbienne|bisexuel(?:le)?|lesbiana|omosessuale|lesbica|bisessuale|lesbica|homoseksueel|biseksueel|homo|came|same-sex|gender-affirming)$/.test(
         plain,
       ),
-    with: /\b(?:gay|lesb\w+|bis\w+|homos\w+|omos\w+|queer|trans\w+|asexual|pansexual|non-binary|schwul|came out (?:as|to)|same-sex|gender-affirming)\b/,
+    with: /\b(?:is (?:een )?homo(?! )|is homo|gay|lesb\w+|bis\w+|homos\w+|omos\w+|queer|trans\w+|asexual|pansexual|non-binary|schwul|came out (?:as|to)|same-sex|gender-affirming)\b/,
     unless: /\b(?:rights|pride parade|movement|history|regardless|flag)\b/,
   },
   {
     entity: "POLITICAL_OPINION",
     rule: "party",
     word: (plain) =>
-      /^(?:party|parties|votes?|voted|voting|campaign\w*|canvass\w*|republican|democrat|tory|tories|conservatives?|socialist|communist|marxist|greens|wahlt|wahle|partei\w*|cdu|csu|spd|afd|fdp|linke|linken|grunen|parti|militant[ea]?|socialiste|communiste|partido|vota|voto|militante|psoe|partito|comunista|socialista|partij|stemt|stem|pvda|vvd|pvv|d66|groenlinks|leftist|right-wing|left-wing)$/.test(
+      /^(?:party|parties|(?:cdu|csu|spd|fdp|afd|bsw|npd|linken?|grunen?|spo|ovp|fpo|svp|piraten)-(?:mitglied|stadtrat|wahler|abgeordnete|kandidat|politiker|parteibuch)\w*|votes?|voted|voting|campaign\w*|canvass\w*|republican|democrat|tory|tories|conservatives?|socialist|communist|marxist|greens|wahlt|wahle|partei\w*|cdu|csu|spd|afd|fdp|linke|linken|grunen|parti|militant[ea]?|socialiste|communiste|partido|vota|voto|militante|psoe|partito|comunista|socialista|partij|stemt|stem|pvda|vvd|pvv|d66|groenlinks|leftist|right-wing|left-wing)$/.test(
         plain,
       ),
-    with: /\b(?:(?:labour|republican|democratic|conservative|green|socialist|communist|liberal|reform|national|people's|christian democratic|libertarian|workers'?) party|party member|member of the \w+ party|vot(?:e|es|ed|ing) (?:for )?(?:the )?(?:greens?|labour|tor(?:y|ies)|conservatives?|republicans?|democrats?|socialists?|liberals?|reform|snp|afd|cdu|spd|trump|biden|left|right)|(?:is|am|was|a) (?:a )?(?:\w+ )?(?:republican|democrat|tory|communist|marxist|socialist|leftist)|(?:wahlt|wahle|mitglied|partei\w*)\b.{0,40}\b(?:cdu|csu|spd|afd|fdp|linken?|grunen|partei)|(?:parti|partido|partito|partij) \w+|vota (?:a |per |no |pelo )?\w+|stemt (?:op )?\w+|militante? (?:de|du|del|di|do))\b/,
+    with: /\b(?:(?:labour|republican|democratic|conservative|green|socialist|communist|liberal|reform|national|people's|christian democratic|libertarian|workers'?) party|party member|member of the \w+ party|vot(?:e|es|ed|ing) (?:for )?(?:the )?(?:greens?|labour|tor(?:y|ies)|conservatives?|republicans?|democrats?|socialists?|liberals?|reform|snp|afd|cdu|spd|trump|biden|left|right)|(?:is|am|was|a) (?:a )?(?:\w+ )?(?:republican|democrat|tory|communist|marxist|socialist|leftist)|(?:wahlt|wahle|mitglied|partei\w*)\b.{0,40}\b(?:cdu|csu|spd|afd|fdp|linken?|grunen|partei)|\w+-(?:mitglied|stadtrat|wahler|abgeordnete|kandidat|politiker|parteibuch)\w*|(?:parti|partido|partito|partij) \w+|(?:a|ai|as|avez) vote \w+|vota (?:a |per |no |pelo )?\w+|stemt (?:op )?\w+|militante? (?:de|du|del|di|do))\b/,
     unless: /\b(?:birthday|third|christmas|dinner|programme|program|finance|congress|history)\b/,
   },
   {
@@ -169,10 +157,10 @@ const SUBJECTS: readonly Subject[] = [
     entity: "ETHNICITY",
     rule: "descent",
     word: (plain) =>
-      /^(?:descent|origin|heritage|ethnicity|ethnically|ancestry|herkunft|abstammung|origine|ascendencia|origen|origini|ascendenza|afkomst|hispanic|latino|latina)$/.test(
+      /^(?:descent|origin|heritage|ethnicity|ethnically|ancestry|herkunft|abstammung|origine|ascendencia|origen|origini|ascendenza|afkomst|wurzeln|raices|radici|racines|raizes|wortels|roots|etnia|ethnie|hispanic|latino|latina)$/.test(
         plain,
       ),
-    with: /\b(?:of (?:\w+ ){1,2}(?:descent|origin|heritage|ancestry)|(?:ethnicity|ethnically|hispanic|latin[oa])|\w+(?:er|scher) (?:herkunft|abstammung)|d'origine \w+|de (?:origen|ascendencia) \w+|di origini? \w+|de ascendencia \w+|van \w+ afkomst)\b/,
+    with: /\b(?:of (?:\w+ ){1,2}(?:descent|origin|heritage|ancestry)|(?:ethnicity|ethnically|hispanic|latin[oa])|\w+(?:er|scher) (?:herkunft|abstammung)|d'origine \w+|de (?:origen|ascendencia) \w+|di origini? \w+|de ascendencia \w+|van \w+ afkomst|\w+(?:ische|ischen|kische|kischen|deutsche) wurzeln|(?:raices|racines|raizes|radici) \w+(?:an[aeo]s?|es[aei]s?|iennes?|as|ni|ne|che)|\w+(?:an|ish|ese|ian|i) roots|\w+se wortels|(?:de|di|d'|d'une) ?(?:etnia|ethnie) \w+)\b/,
   },
   ...SPECIAL_CATEGORIES.map((phrase) => ({ ...phrase, word: (plain: string) => phrase.words.has(plain), phrase })),
 ];
@@ -243,6 +231,11 @@ export function subjectsIn(text: string, words: readonly Word[], persons: readon
     if (subject.asked === true && !asked) continue;
     if (general && !asked && !(claimed && somebody)) continue;
     if (subject.unless?.test(plain) === true || subject.with?.test(plain) === false) continue;
+    if (
+      place !== undefined &&
+      isFigurative(plainOf(text.slice(sentence.start, place.start)), plainOf(text.slice(place.start, sentence.end)))
+    )
+      continue;
     if (!somebody && !claimed && !(subject.phrase !== undefined && isNamedBefore(names, sentence.start))) continue;
     const reach = subject.phrase === undefined ? { from: at, to: at } : reachOf(subject.phrase, words, at);
     if (reach === undefined) continue;
@@ -298,12 +291,7 @@ function sentenceAt(
   const end = words[to + 1]?.start ?? text.length;
   const plain = plainOf(text.slice(Math.max(0, start - 1), end)).replace(/\s+/g, " ");
   const about = (first: number, last: number): boolean => {
-    for (let i = first; i <= last; i++) {
-      const word = words[i];
-      // `i.e.` is no pronoun.
-      if (word?.plain === "i" && text.startsWith(".e", word.end)) continue;
-      if (word !== undefined && (own.has(word.plain) || SOMEBODY.has(word.plain.replace(/'s$/, "")))) return true;
-    }
+    if (isAboutSomebody(words, first, last, text, own)) return true;
     const [a, b] = [words[first]?.start ?? 0, words[last]?.end ?? 0];
     return (names[partitionPoint(names, (name) => name < a)] ?? b) < b;
   };
@@ -317,7 +305,25 @@ function sentenceAt(
     somebody = about(before, behind - 1);
     behind = before;
   }
+  if (!somebody && !general) somebody = isTakenUp(words, to + 1, own) && about(to + 1, clauseEnd(words, to + 1));
   const last = words[to]?.end ?? 0;
   const asked = (askedFor[partitionPoint(askedFor, (place) => place < start)] ?? last) < last;
   return { plain, somebody, asked, general, start: Math.max(0, start - 1), end };
+}
+
+/** Third persons that take up who the sentence before was about. */
+const TAKES_UP = /^(?:she|he|she's|he's|her|his|sie|er|elle|il|lui|ella|el|lei|ela|ele|zij|hij|ze|hon|han)$/;
+
+/** True where the next clause goes on about somebody: `Saoirse is pregnant?? She told Megan`, `showed colitis; I have started her on mesalazine`. */
+function isTakenUp(words: readonly Word[], next: number, own: ReadonlySet<string>): boolean {
+  const first = words[next];
+  if (first === undefined) return false;
+  return first.gap.trim() === ";" || (TAKES_UP.test(first.plain) && (own.has(first.plain) || first.plain.length > 2));
+}
+
+/** Index of the last word of the clause that begins at `from`. */
+function clauseEnd(words: readonly Word[], from: number): number {
+  let to = from;
+  while (to + 1 < words.length && to - from < LONGEST && words[to + 1]?.sentence === words[from]?.sentence) to++;
+  return to;
 }

@@ -51,12 +51,33 @@ export const CRIMES: readonly Phrase[] = [
   ),
   says("CRIMINAL_RECORD", "arrest", "arrested detained", {
     before: /\b(?:was|were|been|got|being|is|he|she|i) $/,
+    behind: /^(?! by the (?:beauty|sight|view|sound))/,
     unless: /\b(?:development|cardiac)\b/,
   }),
   says("CRIMINAL_RECORD", "arrest", "caution cautions bail custody warrant", {
     before: /\b(?:police|accepted an?|received an?|given an?|formal|conditional|on|out on|in|in police|arrest|bench|simple) $/,
     with: /\b(?:police|court|offen[cs]e|theft|possession|assault|arrest|caution for|on bail|bench|charge[ds]?)\b/,
     unless: /\b(?:custody of|joint custody|child custody|chain of custody)\b/,
+  }),
+  says(
+    "CRIMINAL_RECORD",
+    "conviction",
+    "caution cautions verfahren ermittlungsverfahren strafverfahren strafanzeige anzeige cadastro",
+    {
+      behind: OF_CRIME,
+    },
+  ),
+  // What a check of somebody's past found.
+  says(
+    "CRIMINAL_RECORD",
+    "criminal record",
+    "assault burglary robbery theft fraud arson shoplifting manslaughter possession dui dwi abh gbh offence offences offense offenses caution",
+    {
+      with: /\b(?:dbs|vetting|background (?:check|screening)|criminal check|crb|disclosure|police check)\b/,
+    },
+  ),
+  says("CRIMINAL_RECORD", "prison", "knast slammer clink taule trullo galera xadrez bajes bak pudle", {
+    before: /\b(?:im|in den|in|in the|en|al|in|na|no|de|w) $/,
   }),
   says("CRIMINAL_RECORD", "criminal record", "record records history offence offences offense offenses past background", {
     before: /\b(?:criminal|police|arrest|juvenile|sexual|sex|previous|prior|driving|drug|violent|public order) $/,

@@ -57,10 +57,15 @@ export const DESCENTS: readonly Phrase[] = [
         /\b(?:gatto|cane|vestit\w+|robe|abito|vestido|pantalon\w*|zwarte (?:markt|lijst|piet)|auto|jacke|hose|katze|hund|citta di roma)\b/,
     },
   ),
+  says("ETHNICITY", "people", "travellers romani roma sinti gypsies", {
+    before:
+      /\b(?:(?:family|parents|relatives|grandparents|people|familie|eltern|famille|parents|familia|famiglia) (?:is|are|were|sind|sont|son|sono|sao)|family of|(?:he|she|they) (?:is|are)(?: from a)?) $/,
+    capital: true,
+  }),
   says("ETHNICITY", "people", "colore colour cor couleur kleur", {
     before: /\b(?:(?:donna|uomo|ragazz[oa]|persona|femme|homme|personne|mulher|homem|mujer|hombre|vrouw|man)) (?:di|de|van) $/,
   }),
-  says("ETHNICITY", "people", "etnia raza raca etnica", { before: /\b(?:de|di|da) $/, behind: /^ \w+/ }),
+  says("ETHNICITY", "people", "etnia raza raca etnica ethnie", { before: /\b(?:de|di|da|d'une|d') $/, behind: /^ \w+/ }),
   says("ETHNICITY", "people", "pochodzenia ursprung pabra harkomst kokenli asilli narodowosci", {
     before: /\w+ $|^$/,
     either: true,

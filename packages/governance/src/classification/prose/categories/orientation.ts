@@ -75,6 +75,23 @@ export const ORIENTATIONS: readonly Phrase[] = [
     before:
       /\b(?:marie (?:avec|a) un|mariee (?:avec|a) une|pacse avec un|pacsee avec une|casado con un|casada con una|sposato con un|sposata con una|casado com um|casada com uma|getrouwd met een andere) $/,
   }),
+  says(
+    "SEXUAL_ORIENTATION",
+    "partner of the same sex",
+    "woman girl lady femme fille mujer chica donna ragazza mulher vrouw frau",
+    {
+      before:
+        /\b(?:she|she's|elle|ella|lei|ela|zij|sie)(?: (?:is|was|est|ist|is|esta|sta|e|has been|hat|seit))? (?:dating|seeing|married to|engaged to|living with|in love with|en couple avec|sort avec|vit avec|sale con|vive con|esta con|sta con|namora com|vive com|samen met|getrouwd met|mit|verheiratet mit|zusammen mit)(?: (?:an?|another|une|una|uma|een|einer|eine))? $/,
+    },
+  ),
+  says("SEXUAL_ORIENTATION", "partner of the same sex", "man guy bloke homme mec hombre chico uomo ragazzo homem mann", {
+    before:
+      /\b(?:he|he's|il|el|lui|ele|hij|er)(?: (?:is|was|est|ist|is|esta|sta|e|has been|hat|seit))? (?:dating|seeing|married to|engaged to|living with|in love with|en couple avec|sort avec|vit avec|sale con|vive con|esta con|sta con|namora com|vive com|samen met|getrouwd met|mit|verheiratet mit|zusammen mit)(?: (?:an?|another|un|uno|um|een|einem|einen))? $/,
+  }),
+  says("SEXUAL_ORIENTATION", "gender", "transitioning transitioned", {
+    before: /\b(?:is|are|started|began|was|has|have|am|i'm|she's|he's|they're|been) $/,
+    with: /\b(?:pronouns|they\/them|she\/her|he\/him|uses? (?:they|she|he)\b|hormones?|name is now|from (?:fe)?male)/,
+  }),
   says("SEXUAL_ORIENTATION", "civil union of the same sex", "civile civilmente", { before: /\b(?:unione|unioni|unit[oai]) $/ }),
   says(
     "SEXUAL_ORIENTATION",

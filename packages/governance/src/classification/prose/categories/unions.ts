@@ -11,7 +11,7 @@ const BELONGS = oneOf(
   |filiad[oa]|sindicalizad[oa]|socio|quotas?|sindicalista|dirigente
   |lid|lidmaatschap|kaderlid|contributie|aangesloten|vakbondsman
   |czlonek|czlonkini|czlonkiem|nalezy|zapisal|zapisala|skladki
-  |medlem|medlemskap|ombud|medlemsavgift
+  |medlem|med i|gick med|ansluten|medlemskap|ombud|medlemsavgift
   |uye|uyesi|temsilcisi|aidat`,
 );
 const IS_MEMBER = new RegExp(`\\b${BELONGS}\\b`);
@@ -24,7 +24,7 @@ export const UNIONS: readonly Phrase[] = [
     "UNION_MEMBERSHIP",
     "union by its name",
     `unison gmb usdaw aslef nasuwt ucu tssa siptu forsa afl-cio seiu afscme uaw ibew ufcw teamsters liuna unifor cupe psac acfo actu cfmeu amwu cosatu numsa fawu citu aituc intuc
-    igbce dgb ogb gog vpod evg komba marburger cftc cfe-cgc unsa snes-fsu sud-rail ccoo ugt usoc csif cgil cisl fiom-cgil uilm usb-it cgtp fenprof fectrans abvv acv fgtb aclvb csc-acv
+    igbce dgb ogb gog vpod evg komba marburger cftc cfe-cgc unsa fiom filt filcams fsu-snuipp ccoo ugt snes-fsu sud-rail usoc csif cgil cisl fiom-cgil uilm usb-it cgtp fenprof fectrans abvv acv fgtb aclvb csc-acv
     opzz unionen akademikerforbundet larvernes fagforbundet turk-is hak-is memur-sen kesk kctu rengo fgb fesmc`,
     { with: IS_MEMBER },
   ),
@@ -38,6 +38,9 @@ export const UNIONS: readonly Phrase[] = [
       behind: /^ (?:\w+ ){0,3}?ver$/,
     },
   ),
+  says("UNION_MEMBERSHIP", "union by its name", "ver", {
+    before: /\b(?:ist|bin|war|bist) (?:\w+ )?(?:bei|in der|mitglied bei) $/,
+  }),
   says("UNION_MEMBERSHIP", "union by its name", "ouvriere", { before: /\bforce $/, with: IS_MEMBER }),
   says("UNION_MEMBERSHIP", "union by its name", "obreras", { before: /\bcomisiones $/, with: IS_MEMBER }),
   says("UNION_MEMBERSHIP", "union by its name", "sindical", { before: /\bforca $/, with: IS_MEMBER }),
@@ -52,10 +55,16 @@ export const UNIONS: readonly Phrase[] = [
       capital: true,
     },
   ),
-  says("UNION_MEMBERSHIP", "union by its name", "unite unison gmb neu rmt teamsters uaw", {
-    behind: /^ (?:rep|reps|member|official|organi[sz]er|steward|convenor|branch|delegate)\b/,
-    capital: true,
-  }),
+  says(
+    "UNION_MEMBERSHIP",
+    "union by its name",
+    "unite unison gmb neu usdaw aslef nasuwt ucu pcs community prospect rmt teamsters uaw",
+    {
+      behind:
+        /^ (?:subs|dues|card|subscription|ballot paper|rep|reps|member|official|organi[sz]er|steward|convenor|branch|delegate)\b/,
+      capital: true,
+    },
+  ),
   says(
     "UNION_MEMBERSHIP",
     "works council or strike",
