@@ -29,7 +29,8 @@ interface Subject {
 
 const OURS: readonly Subject[] = [
   { name: "@seneschal/kernel", bundled: true, megabytes: 2, kilobytes: 15 },
-  { name: "@seneschal/core", bundled: true, megabytes: 4, kilobytes: 30 },
+  // The rules of a storage node are most of it, and of what is installed the examples of every function.
+  { name: "@seneschal/core", bundled: true, megabytes: 5, kilobytes: 30, kilobytesOf: { "@seneschal/core/storage": 36 } },
   { name: "@seneschal/crypto", bundled: true, megabytes: 12, kilobytes: 60 },
   { name: "@seneschal/quota", bundled: true, megabytes: 12, kilobytes: 30 },
   {
@@ -39,7 +40,7 @@ const OURS: readonly Subject[] = [
     kilobytes: 210,
     kilobytesOf: { "@seneschal/rego/runtime": 42, "@seneschal/rego/runtime/libraries": 160 },
   },
-  { name: "@seneschal/contract", bundled: true, megabytes: 12, kilobytes: 120 },
+  { name: "@seneschal/contract", bundled: true, megabytes: 14, kilobytes: 120 },
   // Some 50 kilobytes of it are the towns that the classifier knows.
   { name: "@seneschal/governance", bundled: true, megabytes: 40, kilobytes: 700 },
   { name: "@seneschal/adapters", beside: ["@seneschal/governance", "@seneschal/rego"], megabytes: 40 },
