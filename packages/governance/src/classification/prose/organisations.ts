@@ -1,10 +1,10 @@
-import { BRANDS, COMPANIES } from "./companies.ts";
+import { BRANDS, BRANDS_AT, COMPANIES, INSTITUTIONS } from "./companies.ts";
 import { isFamilyName, isGivenName, type ProseSpan } from "./persons.ts";
-import type { Word } from "./words.ts";
+import { unelided, type Word } from "./words.ts";
 
 /** Forms of law behind a name, and institutions by the word for their kind. */
 const BEHIND =
-  /^(?:inc|corp|corporation|ltd|limited|llc|llp|plc|gmbh|ag|kg|kgaa|ohg|ug|mbh|sarl|sas|sasu|eurl|srl|srls|spa|bv|nv|lda|ltda|eireli|oy|oyj|ab|aps|kft|zrt|doo|eood|ood|sdn|bhd|pty|pte|gruppe|group|holdings|bank|university|hospital|college|universitat|klinik|klinikum|universite|hopital|universidad|universita|ospedale|universiteit|universitesi|hastanesi|practice|clinic|surgery|pharmacy|institute|foundation|trust|council|ministry|academy|airlines|airways|logistics|brewery|bakery|laboratories|pharmaceuticals|consulting|apotheke|sparkasse|stadtwerke|versicherung|sjukhus|universitet)$/;
+  /^(?:inc|corp|corporation|ltd|limited|llc|llp|plc|gmbh|ag|kg|kgaa|ohg|ug|mbh|sarl|sas|sasu|eurl|srl|srls|spa|bv|nv|lda|ltda|eireli|oy|oyj|ab|aps|kft|zrt|doo|eood|ood|sdn|bhd|pty|pte|gruppe|group|holdings|bank|university|hospital|college|school|nursery|kindergarten|universitat|klinik|klinikum|universite|hopital|universidad|universita|ospedale|universiteit|universitesi|hastanesi|practice|clinic|surgery|pharmacy|institute|foundation|trust|council|ministry|academy|airlines|airways|logistics|brewery|bakery|laboratories|pharmaceuticals|consulting|apotheke|sparkasse|stadtwerke|versicherung|sjukhus|universitet)$/;
 /** The same with stops or strokes between, or behind a comma: `S.A.R.L.`, `A/S`, `Sp. z o.o.`, `, Lda.`. */
 const DOTTED =
   /^(?:,? (?:S\.?(?:A\.R\.L|A\.S|A|L\.U|L|r\.l\.s|r\.l|p\.A|C)\.?|B\.V\.|N\.V\.|V\.O\.F\.|A\/S|A\.Ş\.|OÜ|Sp\. ?z ?o\. ?o\.|s\.r\.o\.|a\.s\.|d\.o\.o\.|e\.\s?V\.|K\.K\.)|, (?:Inc|Ltd|LLC|LLP|PLC|GmbH|AG|Lda|Ltda|Corp|Co|SRL|SpA|BV|AB|Oy|Kft)\b\.?)(?![\p{L}\d])/u;
@@ -53,7 +53,8 @@ function organisationFrom(
     return { rule: "form of law before", at: words[Math.min(last, from + 3)]?.end ?? word.end };
   for (let at = last; at > from; at--) {
     const form = words[at];
-    if (form !== undefined && BEHIND.test(form.plain)) return { rule: "form of law", at: form.end };
+    // `Ticket INC0045512`
+    if (form !== undefined && BEHIND.test(form.plain) && !form.code) return { rule: "form of law", at: form.end };
   }
   const lastEnd = words[last]?.end ?? word.end;
   const dotted = DOTTED.exec(text.slice(lastEnd, lastEnd + 14));
@@ -75,6 +76,24 @@ function organisationFrom(
       return { rule: "institution", at: words[to]?.end ?? name.end };
     }
   }
+  for (const length of [4, 3, 2]) {
+    const name = words.slice(from, from + length);
+    if (
+      name.length === length &&
+      name.every((w, at) => at === 0 || w.gap === " " || /^ [ld]['’]$/.test(w.gap)) &&
+      INSTITUTIONS.has(name.map(({ plain }) => unelided(plain)).join(" "))
+    )
+      return { rule: "international institution", at: name.at(-1)?.end ?? word.end };
+  }
+  const before = words[from - 1];
+  if (
+    word.capitalised &&
+    word.gap === " " &&
+    BRANDS_AT.has(word.plain) &&
+    /^(?:at|by|from|bei|von|chez|presso|em|na|bij)$/.test(before?.plain ?? "") &&
+    !isCapital(next)
+  )
+    return { rule: "known company", at: word.end };
   for (let length = 3; length > 0; length--) {
     const name = words.slice(from, from + length);
     if (name.length < length || name.some((w, at) => at > 0 && !/^(?: |-| & )$/.test(w.gap))) continue;

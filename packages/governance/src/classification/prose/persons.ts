@@ -33,11 +33,11 @@ export const isGivenName = (name: string): boolean => FIRST.has(name);
 export const isFamilyName = (name: string): boolean => LAST.has(name);
 
 const TITLES = setOf(
-  "mr mrs ms miss mx dr prof professor doctor sir madam lord lady herr herrn frau monsieur madame mademoiselle mme mlle m senor senora senorita sr sra srta signor signora signorina sig dott dottor dottoressa senhor senhora dona don dna mevrouw meneer dhr mevr heer pani pan rev reverend rabbi sheikh judge justice sgt sergeant inspector detective constable captain maitre docteur professeur ingegner ingegnere avvocato architetto ragionier ragioniere geometra onorevole maestra ingeniero ingeniera licenciado licenciada abogado abogada profesor profesora doctora doutor doutora engenheiro engenheira advogado advogada professora mecenas doktor profesor sayin",
+  "mr mrs ms miss mx dr prof professor doctor sir madam lord lady herr herrn frau monsieur madame mademoiselle mme mlle m senor senora senorita sr sra srta signor signora signorina sig dott dottor dottoressa senhor senhora dona don dna mevrouw meneer dhr mevr heer pani pan rev reverend rabbi sheikh judge justice sgt sergeant inspector detective constable captain maitre docteur professeur ingegner ingegnere avvocato architetto ragionier ragioniere geometra onorevole maestra ingeniero ingeniera licenciado licenciada abogado abogada profesor profesora doctora doutor doutora engenheiro engenheira advogado advogada professora mecenas doktor profesor sayin cllr councillor alderman pastor vicar imam capt lt cpl supt insp frl pfarrer pfarrerin exmo exma excmo excma drs burgemeester wethouder dominee pastoor",
 );
 /** `M` is a title in French alone, `don` and `pan` are words. */
 const WEAK_TITLES = setOf(
-  "m pan don dna lady lord sir heer judge justice captain inspector detective constable rabbi sheikh maestra mecenas doktor profesor sayin",
+  "councillor alderman pastor vicar imam lt pfarrer pfarrerin burgemeester wethouder dominee pastoor m pan don dna lady lord sir heer judge justice captain inspector detective constable rabbi sheikh maestra mecenas doktor profesor sayin",
 );
 /** Forms of address that are other words too (`mag`, `HR`): only as abbreviations, with a capital, small letters and a full stop. */
 const DOTTED_TITLES = setOf("hr fr mag ing avv arch geom rag dra dna lic mevr dhr");
@@ -47,6 +47,8 @@ const TITLE_ENDINGS = setOf("ra na ssa");
 const PARTICLES = setOf(
   "de del della dell di da do dos das du des la le van von der den ter ten zu zum el al bin ben ibn y e af av lo",
 );
+/** Those of them that are articles of German as well. */
+const ARTICLES = setOf("das der den des");
 /** Those of them that stand at the beginning of a name behind a title, and mean nothing else there. */
 const NOBLE = setOf("van von ter ten vom zu");
 /** `Frau des Nachbarn`, `Madame la Directrice`, `doctor de la Universidad`: articles and genitives begin a name with a capital only. */
@@ -106,7 +108,7 @@ const NOBODY_ALONE = setOf(
   "roma morgan warner levi alexa siri cortana gemini claude watson cassandra julia ruby pascal ada linus zara hermes celine wendy denny molly polly django flask maven elixir",
 );
 const GREETINGS = setOf(
-  "hi hello hey dear morning afternoon evening thanks hallo liebe lieber moin servus salut bonjour bonsoir cher chere hola querido querida estimado estimada buenos ciao caro cara buongiorno gentile egregio ola bom hoi beste dag geachte oi opa oie hej hejsan halla tjena czesc witaj drogi droga szanowny szanowna merhaba selam sayin sevgili ahoj szia kedves salaam salam namaste yo heya hiya howdy welcome congrats congratulations bravo sorry kudos gefeliciteerd auguri parabens felicidades felicitations bienvenue bienvenido bienvenida willkommen gluckwunsch merci danke gracias grazie obrigado obrigada bedankt dank tack dzieki hei moi",
+  "hi hello hey dear morning afternoon evening thanks hallo liebe lieber moin servus salut bonjour bonsoir cher chere hola querido querida estimado estimada buenos ciao caro cara buongiorno gentile egregio ola bom hoi beste dag geachte oi opa oie hej hejsan halla tjena czesc witaj drogi droga szanowny szanowna merhaba selam sayin sevgili ahoj szia kedves salaam salam namaste yo heya hiya howdy welcome congrats congratulations bravo sorry kudos gefeliciteerd auguri parabens felicidades felicitations bienvenue bienvenido bienvenida willkommen gluckwunsch merci danke gracias grazie obrigado obrigada bedankt dank tack dzieki hei moi prezado prezada caros caras carissimo carissima gentilissimo gentilissima spettabile stimato stimata exmo exma apreciado apreciada distinguido distinguida werter werte verehrte verehrter lieve drodzy kochany kochana degerli",
 );
 /** What is done to or by people: a lone name beside one of these is somebody. */
 const TO_PEOPLE = setOf(
@@ -153,7 +155,11 @@ const LIVES = setOf(
 );
 /** Those of one's own, and of one's work, who go by a name. */
 const KIN = setOf(
-  "wife husband son daughter brother sister uncle aunt cousin boyfriend girlfriend fiance fiancee colleague coworker boss kollege kollegin freund freundin bruder schwester sohn tochter femme mari frere soeur fils fille esposa esposo marido hermano hermana hijo hija moglie fratello sorella figlio figlia irmao irma filho filha broer zus zoon dochter collega",
+  `wife husband son daughter brother sister uncle aunt cousin boyfriend girlfriend fiance fiancee colleague coworker boss kollege kollegin freund freundin bruder schwester sohn tochter femme mari frere soeur fils fille ex spouse nephew niece grandson granddaughter grandmother grandfather stepson stepdaughter
+  sohnes bruders vaters mannes freundes kollegen enkel enkels enkelin neffe neffen nichte onkel onkels cousine compagnon compagne neveu oncle copain copine esposa esposo marido hermano hermana hijo hija moglie fratello sorella figlio figlia irmao irma filho filha broer zus zoon dochter collega primo prima sobrino sobrina novio novia nieto nieta suegra suegro cunado cunada jefe jefa cugino cugina nipote fidanzato fidanzata suocera suocero cognato cognata sobrinho sobrinha namorado namorada neto neta sogra sogro cunhado cunhada vriend vriendin neef nicht oom tante buurman buurvrouw syn corka siostra dotter bror syster`.replace(
+    /\s+/g,
+    " ",
+  ),
 );
 /** Labels of forms whose value is a name. */
 const LABELS = setOf(
@@ -161,9 +167,9 @@ const LABELS = setOf(
 );
 /** Words that introduce somebody by name: `my name is`, `ich heiße`. */
 const INTRODUCES =
-  /(?:\bname is|\bname's|\bnamed|\bcalled|\bi am|\bi'm|\bich heiss?e|\bheisst|\bmein name ist|\bm'appelle|\bs'appelle|\bmon nom est|\bme llamo|\bse llama|\bmi nombre es|\bmi chiamo|\bsi chiama|\bil mio nome e|\bme chamo|\bmeu nome e|\bik heet|\bmijn naam is|\bnazywam sie)\s{1,3}$/;
+  /(?:\bname is|\bname's|\bnamed|\bcalled|\bi am|\bi'm|\bich heiss?e|\bheisst|\bmein name ist|\bm'appelle|\bs'appelle|\bmon nom est|\bme llamo|\bse llama|\bmi nombre es|\bmi chiamo|\bsi chiama|\bil mio nome e|\bme chamo|\bmeu nome e|\bik heet|\bmijn naam is|\bnazywam sie|\bin the name of|\bunder the name(?: of)?|\bauf den namen|\bau nom de|\ba nombre de|\ba nome di|\bem nome de|\bop naam van|\bna nazwisko)\s{1,3}$/;
 const SIGN_OFF =
-  /(?:regards|sincerely|cheers|best|faithfully|yours|thanks|thank you|love|gruss(?:e|en)?|cordialement|bien a (?:toi|vous)|saluti|saludos?|cumprimentos|abracos?|groet(?:en|jes)?|hochachtungsvoll|merci|danke|grazie|gracias|obrigad[oa]|\b(?:lg|vg|mfg|mvg|mvh|vh|gr|rgds|br|kr|xx|att|abs|bjs|take care|all the best|talk soon|warmly|respectfully|bises|bisous|amicalement|amities|atentamente|atenciosamente|besos|baci|a presto|beijos|pozdrawiam|z powazaniem|halsningar|vanliga halsningar|hilsen|saygilarimla|saygilar|sevgiler|iyi calismalar))[,.!]?\s{0,3}[\r\n>\s]{1,6}[-–—~]? ?$/;
+  /(?:regards|sincerely|cheers|best|faithfully|yours|thanks|thank you|love|gruss(?:e|en)?|cordialement|bien a (?:toi|vous)|saluti|saludos?|cumprimentos|abracos?|groet(?:en|jes)?|hochachtungsvoll|merci|danke|grazie|gracias|obrigad[oa]|\b(?:ta|thx|tx|bye|ciao|tschuss|bis bald|bis dann|a bientot|hasta luego|un abrazo|ate logo|tot ziens|doei|hej da|czesc|lg|vg|mfg|mvg|mvh|vh|gr|rgds|br|kr|xx|att|abs|bjs|take care|all the best|talk soon|warmly|respectfully|bises|bisous|amicalement|amities|atentamente|atenciosamente|besos|baci|a presto|beijos|pozdrawiam|z powazaniem|halsningar|vanliga halsningar|hilsen|saygilarimla|saygilar|sevgiler|iyi calismalar))[,.!]?\s{0,3}[\r\n>\s]{1,6}[-–—~]? ?$/;
 /** The end of a mail or of a line of chat: `thanks, Njoroge`. */
 const THANKS =
   /(?:^|[\s.!?])(?:thanks|thank you|cheers|ta|merci|danke|gracias|grazie|obrigad[oa]|bedankt|tack|dzieki|tesekkurler)(?: (?:so much|a lot|again|in advance|vielmals|beaucoup|mille))?,? $/;
@@ -174,6 +180,24 @@ const HUMAN = setOf(
 /** `Rob will revise it`: what only somebody will do, behind a name that is a word and opens the sentence. */
 const WILL =
   /^ (?:will|can|could|should|would|is going to|has to|needs to|wants to|agreed to|promised to|offered to|to) (?:revise|send|call|check|talk|ask|write|join|take|bring|speak|follow|handle|review|cover|draft|present|prepare|organi[sz]e|contact|arrange|lead|attend|travel|reply|answer|email|phone|text|chase|meet|visit|drive|pick|help|look|update|share|own|tell|finish|do|set|be (?:late|in|out|there|away|back|off))\b|^ (?:said|says|told|asked|asks|thinks|thought|knows|called|wrote|lives|joined|quit|earns|complained|agreed|confirmed|replied|mentioned|suggested|emailed|phoned|texted|resigned|forgot|insisted|promised|apologi[sz]ed)\b|^ (?:is|was|has been) (?:on (?:leave|holiday|vacation|parental|maternity|sick)|off (?:sick|today|tomorrow)|out (?:sick|today|tomorrow)|sick|ill|late|pregnant|upset|angry|happy|away|back)\b/;
+
+/** `Chema me dijo que ...`, `Saoirse is pregnant`: what only somebody says to us, and how only somebody is, in seven languages and behind a name that nobody knows. */
+const SOMEBODY =
+  /^ (?:(?:told|asked|texted|called|emailed|messaged|phoned|pinged|promised|reminded|owes) (?:me|us)\b|(?:me|nos) (?:ha |han |habia )?(?:dijo|dicho|conto|contado|pidio|pedido|llamo|llamado|pregunto|escribio|disse|contou|pediu|ligou|perguntou|falou)\b|m'a (?:dit|demande|appele|raconte|ecrit)\b|(?:nous|me) (?:dit|demande) |(?:mi|ci) (?:ha (?:detto|chiesto|chiamato|scritto|raccontato)|dice|diceva)\b|hat (?:mir|mich|uns) (?:[\p{L}]{1,12} )?(?:gesagt|erzahlt|geschrieben|gefragt|angerufen)\b|(?:sagte|erzahlte|schrieb|fragte) (?:mir|mich|uns)\b|(?:heeft|had) (?:me|mij|ons) (?:verteld|gezegd|gevraagd|gebeld)\b|(?:zei|vertelde|vroeg) (?:me|mij|ons|tegen)\b|(?:is|was) (?:pregnant|married|divorced|widowed|on (?:maternity|paternity|parental) leave|off sick)\b|(?:ist|war) (?:schwanger|krankgeschrieben|verheiratet|geschieden|verwitwet|in elternzeit|im mutterschutz)\b|est (?:enceinte|mariee?|divorcee?|veuve|veuf)\b|esta (?:embarazada|casad[oa]|divorciad[oa]|de baja|gravida|gestante)\b|e (?:incinta|sposat[oa]|divorziat[oa]|vedov[oa]|casad[oa])\b|is (?:zwanger|getrouwd|gescheiden|ziek gemeld)\b)/u;
+/** Whom such sentences begin with without a name. */
+const ANYBODY = setOf(
+  `someone somebody anyone anybody nobody everyone everybody one mum mom mummy mommy dad daddy grandma grandpa granny who
+  jemand niemand keiner keine jeder jede alle man wer mama papa mutti vati oma opa
+  quelqu'un personne tout tous chacun qui on maman
+  alguien nadie todos todo quien uno una qualcuno nessuno tutti chi mamma babbo nonna nonno alguem ninguem quem mae pai
+  iemand niemand iedereen men wie`.replace(/\s+/g, " "),
+);
+/** Whom one is to ask for, or to tell. */
+const ASKED_FOR =
+  /\b(?:ask(?:ing)? for|frag(?:en|t)? (?:sie )?(?:bitte )?nach|demande[rz] (?:a parler a )?|pregunt(?:ar|e|a|en) por|chied(?:ere|i|a|ete) di|pergunt(?:ar|e|a) (?:por|pel[oa])|vra(?:ag|gen) naar|powiedz|zapytaj(?: o)?|daj znac|zadzwon do) $/;
+/** Who somebody is before a court or in a contract, behind the name. */
+const PARTY =
+  /^,? ?\((?:the )?["']?(?:(?:first|second|third) )?(?:claimant|defendant|plaintiff|respondent|applicant|appellant|petitioner|complainant|tenant|landlord|buyer|seller|purchaser|vendor|borrower|lender|employee|guarantor|testator|klager(?:in)?|beklagter?|mieter(?:in)?|vermieter(?:in)?|demandeu(?:r|se)|defendeu(?:r|resse)|locataire|bailleur|demandante|demandad[oa]|arrendatari[oa]|attore|attrice|convenut[oa]|locator[e]|conduttore|autora?|re[u]|eiser(?:es)?|gedaagde|huurder|verhuurder)\b/;
 
 /** An age or a birth behind a name. */
 const AGED = /^,? (?:\(|aged )?\d{2}(?!\d)|^,? \(?(?:born|b\.|geb|nee? |nacid|nat[oa] |nascid|\*)/;
@@ -279,6 +303,26 @@ function lastOf(text: string, words: readonly Word[], from: number, asked: boole
     const behindInitial = /^\. {0,2}$/.test(word.gap) && (words[i - 1]?.end ?? 0) - (words[i - 1]?.start ?? 0) === 1;
     if (!joined && !behindInitial) break;
     if (PARTICLES.has(word.plain) && !word.capitalised) continue;
+    // `Zineb El Amrani`, `Luca Di Maio`
+    const following = words[i + 1];
+    if (
+      PARTICLES.has(word.plain) &&
+      NO_NAMES.has(word.plain) &&
+      joined &&
+      !isHeadline(words) &&
+      FIRST.has(words[i - 1]?.plain ?? "") &&
+      following?.gap === " " &&
+      following.capitalised &&
+      !NO_NAMES.has(following.plain)
+    )
+      continue;
+    // `hab Luisa das Passwort gegeben`: an article of German before its noun.
+    if (
+      ARTICLES.has(words[i - 1]?.plain ?? "") &&
+      !/^(?:von|van|zu)$/.test(words[i - 2]?.plain ?? "") &&
+      partOf(word).last === "no"
+    )
+      break;
     // `Hat Anna Krebs?`
     if (asked && isIllness(word.plain) && words[i + 1]?.sentence !== word.sentence) break;
     if (
@@ -325,8 +369,16 @@ function particleName(text: string, words: readonly Word[], from: number): numbe
   return Math.min(lastOf(text, words, at, false), at + 2);
 }
 
+/** What stands before the name on a card or of an account. */
+const NAMES_HOLDER =
+  /(?:\bname|holder|payee|beneficiary|inhaber(?:in)?|titulaire|titular|intestatari[oa]|houder|naam|\bnom|nombre|\bnome)(?: is| ist| est| es)?[ :=]{1,3}$/i;
+
 function isInitial(word: Word, text: string): boolean {
-  return word.end - word.start === 1 && /\p{Lu}/u.test(text[word.start] ?? "") && text[word.end] === ".";
+  if (word.end - word.start !== 1 || !/\p{Lu}/u.test(text[word.start] ?? "")) return false;
+  // `name L Ferreira`
+  return (
+    text[word.end] === "." || (text[word.end] === " " && NAMES_HOLDER.test(text.slice(Math.max(0, word.start - 24), word.start)))
+  );
 }
 
 /** Most words are capitalised: capitals say nothing. */
@@ -366,6 +418,7 @@ function ruleOf(
   const title =
     called !== undefined && (!WEAK_TITLES.has(called) || (called === "m" && word.gap.startsWith(".")) || partOf(word) !== OTHER);
   if (title && !NO_PERSONS.has(word.plain)) return { name: "after a title", last: Math.min(last, from + 3) };
+  if (from === last && isListedPlace(text, words, from)) return { last };
   if (near !== undefined && THINGS_BEFORE.has(skipParticles(words, from)?.plain ?? "")) return { last };
   const parts: Part[] = [];
   for (let i = from; i <= last; i++) parts.push(partOf(words[i] as Word));
@@ -384,6 +437,7 @@ function ruleOf(
     asked ||
     (behind !== undefined && behind.sentence === word.sentence && /^[, ]{1,2}$/.test(behind.gap) && BY_PEOPLE.has(behind.plain));
   const object = near !== undefined && word.gap === " " && TO_PEOPLE.has(near.plain);
+  const kin = near !== undefined && word.gap === " " && KIN.has(near.plain);
   const end = words[last]?.end ?? 0;
   const aged = AGED.test(plainOf(text.slice(end, end + 12)));
   const first = parts[0] as Part;
@@ -394,6 +448,15 @@ function ruleOf(
   );
   const unknownRest = rest.length > 0 && family === "no";
   const initial = word.end - word.start === 1;
+  // `ARTHUR PENHALIGON (Claimant)`
+  if (
+    word.capitals &&
+    first.first === "yes" &&
+    rest.length > 0 &&
+    rest.length < 3 &&
+    PARTY.test(plainOf(text.slice(end, end + 40)))
+  )
+    return { name: "party", last };
   if (word.capitals && !(first.first === "yes" && family !== "no"))
     return labelled && rest.length > 0 ? { name: "labelled", last } : undefined;
   if (initial)
@@ -440,7 +503,8 @@ function ruleOf(
     behind !== undefined &&
     behind.gap === ", " &&
     behind.capitalised &&
-    partOf(behind).first === "yes" &&
+    (partOf(behind).first === "yes" ||
+      (partOf(behind).first === "word" && ENTRY.test(text.slice(behind.end, behind.end + 12)))) &&
     (first.last === "yes" || labelled)
   )
     return { name: "family name first", last: from + 1 };
@@ -452,7 +516,8 @@ function ruleOf(
     if (PLACE.has(word.plain) && first.first === "no") return undefined;
     return NO_PERSONS.has(word.plain) ? undefined : { name: introduced ? "introduced" : "greeted or signed", last };
   }
-  if (first.first === "yes" && !headline && !(isNobodyAlone(word.plain) && !role && !acts)) return { name: "first name", last };
+  if (first.first === "yes" && !headline && !(isNobodyAlone(word.plain) && !role && !acts && !kin))
+    return { name: "first name", last };
   if (
     first.first === "word" &&
     !headline &&
@@ -461,11 +526,14 @@ function ruleOf(
     (!word.opens || asked)
   )
     return { name: "first name", last };
-  if (first === OTHER && near !== undefined && word.gap === " " && KIN.has(near.plain) && !headline) return { name: "kin", last };
+  if (first === OTHER && kin && !headline) return { name: "kin", last };
   if (headline || PLACE.has(word.plain) || NO_PERSONS.has(word.plain) || isNobodyAlone(word.plain)) return undefined;
   // `Rob will revise it`, `Mark said`: what the name means beside it does none of it.
   if (first.first === "word" && word.opens && WILL.test(after) && !MONTHS.has(word.plain))
     return { name: "does what people do", last };
+  // `Arlo (peanut allergy), Suki (dairy)`
+  if (first.first === "word" && !word.opens && /^(?:: |, |\), )$/.test(word.gap) && /^ \(\p{L}/u.test(text.slice(end, end + 3)))
+    return { name: "in a list", last };
   if (first.first === "word" && !word.opens && word.plain.endsWith("'s") && behind?.gap === " ")
     return { name: "possessive", last };
   if (first.first === "word" && !word.opens && JOINED.test(lead) && near !== undefined && /^\p{Lu}/u.test(text[near.start] ?? ""))
@@ -476,7 +544,9 @@ function ruleOf(
     /^(?:[,.!?;:)]|\s*$| (?:and|for|at|who|whose|about|if|whether|to|when|again|from|before|today|tomorrow|later|por|para|pour|und|et|y|e|en|que|qui|die)\b)/.test(
       after,
     );
-  if (object && spoken && PERSONALLY.test(lead)) return { name: "spoken to", last };
+  if (spoken && ((object && PERSONALLY.test(lead)) || ASKED_FOR.test(lead))) return { name: "spoken to", last };
+  if (first === OTHER && SOMEBODY.test(after) && !ANYBODY.has(word.plain) && !ROLES.has(word.plain) && !KIN.has(word.plain))
+    return { name: "does what people do", last };
   if (behind?.gap === " " && HUMAN.has(behind.plain) && !word.opens) return { name: "does what people do", last };
   if (
     /^ (?:and|und|et|y|e|en) (?:me|i|ich|mich|mir|moi|yo|io|eu|ik|mij)\b/.test(after) &&
@@ -516,12 +586,51 @@ function isCompany(words: readonly Word[], from: number, last: number): boolean 
   return COMPANIES.has(words[from]?.plain.replace("-", " ") ?? "");
 }
 
+/** Countries that are given names, beside those of the lexicon. */
+const COUNTRIES = setOf("chad jordan georgia kenya india ireland israel italia francia holanda irlanda");
+const KINDS_OF_PLACES =
+  /\b(?:countr(?:y|ies)|nations?|cit(?:y|ies)|capitals?|states|towns|lander|staaten|stadte|pays|villes|paises|ciudades|paesi|citta|cidades|landen|steden)\b/;
+const isPlaceName = (plain: string): boolean => PLACE.has(plain) || COUNTRIES.has(plain);
+
+/** One of a list of places: each of it is called like one, and one is nothing else or the sentence says what they are (`Jordan, Chad and Georgia are countries`). */
+export function isListedPlace(text: string, words: readonly Word[], at: number): boolean {
+  if (!isPlaceName(words[at]?.plain ?? "")) return false;
+  let [from, to] = [at, at];
+  const goesOn = (index: number): boolean =>
+    /^, (?:and )?$/.test(words[index]?.gap ?? "") &&
+    isPlaceName(words[index]?.plain ?? "") &&
+    words[index]?.sentence === words[at]?.sentence;
+  while (from > 0 && at - from < 8) {
+    const joins = /^(?:and|or|und|oder|et|ou|y|e|o|en|of)$/.test(words[from - 1]?.plain ?? "") && words[from]?.gap === " ";
+    const before = joins ? from - 2 : from - 1;
+    if (!isPlaceName(words[before]?.plain ?? "") || !(joins || goesOn(from))) break;
+    from = before;
+  }
+  while (to - at < 8) {
+    const joins = /^(?:and|or|und|oder|et|ou|y|e|o|en|of)$/.test(words[to + 1]?.plain ?? "") && words[to + 1]?.gap === " ";
+    const next = joins ? to + 2 : to + 1;
+    if (!isPlaceName(words[next]?.plain ?? "") || !(joins || goesOn(next))) break;
+    to = next;
+  }
+  if (from === to) return false;
+  const members = words.slice(from, to + 1).map(({ plain }) => plain);
+  if (members.some((plain) => PLACE.has(plain) && partOfPlain(plain) === "no")) return true;
+  return KINDS_OF_PLACES.test(plainOf(text.slice(Math.max(0, (words[from]?.start ?? 0) - 80), (words[to]?.end ?? 0) + 80)));
+}
+
+const partOfPlain = (plain: string): Part["first"] => {
+  const first = inEither(plain, FIRST, WORDLIKE_FIRST);
+  return first === "no" ? inEither(plain, LAST, WORDLIKE_LAST) : first;
+};
+
 /** Months that are names too: `May will be warm`. */
 const MONTHS = setOf("may april june august avril mai giugno juin mei juni august");
 /** A name joined to another: `Deepika and Rob`. */
 const JOINED = /\p{L} (?:and|und|et|y|e|en|&) $/u;
 /** A name that alone is mostly a program, a product or a company. */
 const isNobodyAlone = (plain: string): boolean => NOBODY_ALONE.has(plain) || BRANDS.has(plain);
+/** What stands behind a name in a register: `Mikkelsen, Rune; passport ...`. */
+const ENTRY = /^(?:;|\n|$|,? \(?(?:DOB|[Dd]ob|[Bb]orn|[Gg]eb|[Pp]assport)\b)/;
 /** What is said to people alone. */
 const PERSONALLY =
   /(?:\b(?:thanks|thank you|kudos|congrats|congratulations|shout-?out|props|welcome|happy birthday|love) (?:so much )?(?:again )?to|\bgracias a|\bmerci a|\bdanke an|\bgrazie a|\bobrigad[oa] a[o]?|\bdank aan|\b(?:remind|invite|invited|tell|told|ask|asked|cc|looping in|copying|text|interview|interviewed|hire|hired|congratulate|talk(?:ed|ing)? to|spoke (?:to|with)|speak (?:to|with)|chat(?:ted)? with|married to|engaged to|sit with|1:1 with|frag|sag|erinnere|parle a|demande a|dis a|habla con|hable con|pregunta a|dile a|parla con|chiedi a|fala com|falei com|pergunta a[o]?|vraag aan|zeg tegen|praat met)) $/;

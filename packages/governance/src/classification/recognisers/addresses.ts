@@ -57,10 +57,39 @@ export const addresses: readonly Recogniser[] = [
     ),
   ),
   street(
-    /calle|avenida|via|viale|piazza|paseo|plaza|camino|carrera|ronda|c\/|corso|largo|vicolo|strada|rua|praça|praca|travessa|alameda|estrada/i,
+    /calle|avenida|avda|av\.|pza\.|v\.le|p\.zza|c\.so|via|viale|piazza|paseo|plaza|camino|carrera|ronda|c\/|corso|largo|vicolo|strada|rua|praça|praca|travessa|alameda|estrada/i,
     "street, name, number",
     new RegExp(
-      `(?<![\\p{L}\\d])(?:[Cc]alle|C\\/|[Aa]venida|[Vv]ia|[Pp]iazza|[Vv]iale|[Pp]aseo|[Pp]laza|[Cc]amino|[Cc]arrera|[Rr]onda|[Cc]orso|[Ll]argo|[Vv]icolo|[Ss]trada|[Rr]ua|[Pp]raça|[Tt]ravessa|[Aa]lameda|[Ee]strada) (?:(?:de|del|della|dei|da|do|das|dos|di|la|las|los) ){0,2}${word}(?: ${word}){0,2},? (?:n[.º°] ?)?\\d{1,4}(?![\\p{L}\\d])`,
+      `(?<![\\p{L}\\d])(?:[Cc]alle|C\\/|[Aa]venida|[Aa]vda\\.|[Aa]v\\.|[Pp]za\\.|V\\.le|P\\.zza|C\\.so|[Vv]ia|[Pp]iazza|[Vv]iale|[Pp]aseo|[Pp]laza|[Cc]amino|[Cc]arrera|[Rr]onda|[Cc]orso|[Ll]argo|[Vv]icolo|[Ss]trada|[Rr]ua|[Pp]raça|[Tt]ravessa|[Aa]lameda|[Ee]strada) (?:(?:de|del|della|dei|da|do|das|dos|di|la|las|los) ){0,2}${word}(?: (?:(?:de|del|della|da|do|das|dos|di|y|e) )?${word}){0,2},? (?:n[.º°] ?)?\\d{1,4}(?![\\p{L}\\d])`,
+      "gu",
+    ),
+  ),
+  street(
+    /gatan|vägen|gränd|stigen|torget|allén|backen|gata|gaten|veien|vegen|gade|vej|stræde|katu/i,
+    "Nordic: street and number",
+    /(?<![\p{L}\d])\p{Lu}[\p{L}\p{M}-]{1,30}(?:gatan|vägen|gränden|stigen|torget|allén|backen|gata|gaten|veien|vegen|gade|vej|stræde|katu) \d{1,4} ?[A-Za-z]?(?![\p{L}\d])/gu,
+  ),
+  street(
+    /\b(?:ul|al|pl|os)\.|ulica|aleja|osiedle/i,
+    "Polish: street and number",
+    new RegExp(
+      `(?<![\\p{L}\\d])(?:(?:[Uu]l|[Aa]l|[Pp]l|[Oo]s)\\.|[Uu]lica|[Aa]leja|[Oo]siedle) ?${word}(?: ${word}){0,2} \\d{1,4}[A-Za-z]?(?:(?:/| m\\. ?)\\d{1,4})?(?![\\p{L}\\d])`,
+      "gu",
+    ),
+  ),
+  street(
+    /sok|cad|bulvar/i,
+    "Turkish: street and number",
+    new RegExp(
+      `(?<![\\p{L}\\d])${word}(?: ${word})? (?:Sok(?:ak|ağı)?|Cad(?:de|desi)?|Bulvarı)\\.?,? (?:[Nn]o\\.? ?:? ?)?\\d{1,4}(?![\\p{L}\\d])`,
+      "gu",
+    ),
+  ),
+  street(
+    /flat|apartment|apt|unit/i,
+    "flat, number, name",
+    new RegExp(
+      `(?<![\\p{L}\\d])(?:Flat|Apartment|Apt\\.?|Unit) \\d{1,4}[A-Za-z]?, \\d{1,5}[A-Za-z]? ${word}(?: ${word}){1,2}`,
       "gu",
     ),
   ),

@@ -79,6 +79,8 @@ export const asia: readonly Recogniser[] = [
       { name: "EPIC", regex: /(?<![\dA-Za-z])[A-Z][ABCDGHJKMNPRSY][A-Z]\d{7}(?![\dA-Za-z])/gi, score: 0.4 },
       { name: "three letters, seven digits", regex: /(?<![\dA-Za-z])[A-Z]{3}\d{7}(?![\dA-Za-z])/gi, score: 0.3 },
     ],
+    // ServiceNow numbers its incidents, problems, changes and requests with three letters and seven digits.
+    validate: (match) => (/^(?:INC|PRB|CHG|REQ)/i.test(match) ? false : undefined),
     context: ["voter", "epic", "elector"],
     prior: 0.6,
   },

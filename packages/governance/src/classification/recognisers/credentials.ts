@@ -68,7 +68,7 @@ export const credentials: readonly Recogniser[] = [
       { name: "DigitalOcean", regex: /(?<![\w])do[opr]_v1_[a-f0-9]{64}(?![\w])/g, score: 0.95 },
       { name: "PyPI", regex: /(?<![\w-])pypi-[A-Za-z0-9_-]{32,256}(?![\w-])/g, score: 0.95 },
       { name: "Vault", regex: /(?<![\w.])hv[sbr]\.[A-Za-z0-9_-]{24,160}(?![\w-])/g, score: 0.9 },
-      { name: "Twilio", regex: /(?<![\dA-Za-z])SK[0-9a-f]{32}(?![\dA-Za-z])/g, score: 0.8 },
+      { name: "Twilio", regex: /(?<![\dA-Za-z])(?:AC|SK)[0-9a-f]{32}(?![\dA-Za-z])/g, score: 0.8 },
     ],
     context: secretContext,
     // The keys of Azure and the addresses of Slack may have no run of word characters so long.
@@ -122,6 +122,25 @@ export const credentials: readonly Recogniser[] = [
     context: ["token", "secret"],
     unless: ABOUT_TOKENS,
     needs: (text) => /[\w/+.-]{10}/.test(text),
+    prior: 0.9,
+  },
+  {
+    entity: "API_KEY",
+    patterns: [
+      {
+        // The second argument of a client, behind who it is: `new Twilio('AC...', '...')`.
+        name: "given to a client",
+        regex:
+          /(?<=(?:[Cc]lient|A(?:pi|PI)|[Aa]uth|[Cc]redentials?|[Ss]ession|Twilio|Pusher|[Aa]lgolia(?:search)?|Vonage|Nexmo|Plivo|Mailgun|Binance|Coinbase)\(\s{0,4}["'`][\w.@-]{4,64}["'`],\s{0,8}["'`])(?=[\w/+.-]{0,64}[A-Za-z])(?=[\w/+.-]{0,64}\d)[\w/+.-]{16,256}={0,2}(?=["'`])/g,
+        score: 0.75,
+      },
+    ],
+    validate: (match) => (NAME.test(` ${match}`) ? false : undefined),
+    context: secretContext,
+    needs: (text) =>
+      /(?:lient|A(?:pi|PI)|uth|redentials?|ession|Twilio|Pusher|lgolia|search|Vonage|Nexmo|Plivo|Mailgun|Binance|Coinbase)\(\s{0,4}["'`]/.test(
+        text,
+      ),
     prior: 0.9,
   },
   {

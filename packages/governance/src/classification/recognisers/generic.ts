@@ -59,6 +59,23 @@ export const generic: readonly Recogniser[] = [
     prior: 0.9,
   },
   {
+    // ISO/IEC 7813: month and year until which a card is valid; only where a card is spoken of.
+    entity: "BANK_CARD_EXPIRY",
+    patterns: [
+      {
+        name: "month and year of a card",
+        regex:
+          /(?<=(?<!\p{L})(?:exp(?:\.|iry|ires|iration|iring)?|valid (?:thru|until|till|to)|good thru|gültig bis|läuft ab|ablauf(?:datum)?|verfall(?:sdatum)?|expire(?: fin| le| en)?|expiration|valable jusqu'au|caduca|vence|caducidad|vencimiento|scad(?:enza|e)?|validade|vencimento|válido até|geldig tot|vervaldatum|verloopt|ważna do|giltig till|son kullanma)(?: ?(?:date|datum|on|am|in|le|en|el|il|em|op))?[ .:=]{1,3})(?:0[1-9]|1[0-2]) ?[/-] ?(?:20)?[2-4]\d(?![\d/-])/giu,
+        score: 0.7,
+      },
+    ],
+    context: [],
+    needs: (text) =>
+      /(?:\d[ -]?){13}|credit|debit|visa|mastercard|amex|cv[vc]|kredit|bancaire|crédito|carta di|creditcard/i.test(text) &&
+      /\d ?[/-] ?\d{2}/.test(text),
+    prior: 0.9,
+  },
+  {
     entity: "EMAIL_ADDRESS",
     patterns: [
       {

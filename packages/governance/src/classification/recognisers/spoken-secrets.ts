@@ -3,7 +3,7 @@ import { isSecretPlaceholder } from "./secret-placeholder.ts";
 
 /** Words for a password, as people write them to each other. */
 const PASSWORD =
-  "(?:pass(?:word|phrase|code|wd)|pass ?phrase|pwd?|pass|login pw|passwort|kennwort|zugangswort|mot de passe|mdp|contrase[nñ]a|clave|senha|palavra-passe|wachtwoord|parola d['’]ordine|parola chiave|hasło|haslo|lösenord(?:et)?|losenord(?:et)?|şifre(?:si)?|sifre(?:si)?|parola(?:sı|si)?)";
+  "(?:pass(?:word|phrase|code|wd)|psw|pswd|ww|contra|lösen|pass ?phrase|pwd?|pass|login pw|passwort|kennwort|zugangswort|mot de passe|mdp|contrase[nñ]a|clave|senha|palavra-passe|wachtwoord|parola d['’]ordine|parola chiave|hasło|haslo|lösenord(?:et)?|losenord(?:et)?|şifre(?:si)?|sifre(?:si)?|parola(?:sı|si)?)";
 /** What a code or a key of digits opens: other codes (of an error, of a product, of the post) are none. */
 const OPENS =
   "(?:wi-?fi|wlan|wireless|guest|router|hotspot|network|door|gate|garage|building|entry|access|alarm|safe|key ?box|lock ?box|locker|keypad|security|front door|back door|side door|house|office|unlock|sim|card|phone|tür|haustür|tor|zugangs|alarm|tresor|schlüsselkasten|handy|karten|porte|portail|immeuble|alarme|coffre|puerta|portal|alarma|caja fuerte|portone|cancello|allarme|cassaforte|porta|portão|cofre|deur|poort|kluis|toegangs|drzwi|domofonu|bramy|alarmu|sejfu|port|larm|dörr|kapı|apartman|kasa)";
@@ -25,7 +25,7 @@ const LOGIN =
   "(?:log[ -]?in|user(?: ?name)?|usr|account|cred(?:ential)?s|zugang|zugangsdaten|anmeldedaten|login-daten|benutzer(?:name)?|identifiants?|utilisateur|acceso|usuario|credenciales|credenziali|utente|accesso|credenciais|usuário|utilizador|acesso|inloggegevens|gebruiker(?:snaam)?|dane logowania|użytkownik|inloggning|användare|kullanıcı(?: adı)?)";
 
 const WORD_OF_SECRETS =
-  /pass|p(?:w|in)\b|pwd|pin|code|kod|key|combin|combo|kennwort|mdp|contrase|clave|senha|wachtwoord|parola|has[lł]o|l[oö]senord|[sş]ifre|chiave|cl[eé]|zahl|codice|c[oó]digo|schl[uü]ssel|log[ -]?in|user|usr|cred|zugang|anmelde|benutzer|identifiant|utili|acc?es|usu|utente|inlog|gebruik|logowania|u[zż]ytk|anv[aä]nd|kullan/iu;
+  /pass|p(?:w|in)\b|pwd|psw|\bww\b|contra\b|pin|code|kod|key|combin|combo|kennwort|mdp|contrase|clave|senha|wachtwoord|parola|has[lł]o|l[oö]senord|[sş]ifre|chiave|cl[eé]|zahl|codice|c[oó]digo|schl[uü]ssel|log[ -]?in|user|usr|cred|zugang|anmelde|benutzer|identifiant|utili|acc?es|usu|utente|inlog|gebruik|logowania|u[zż]ytk|anv[aä]nd|kullan/iu;
 
 /** Passwords, codes of doors and PINs, as people tell them to each other in sentences. */
 export const spokenSecrets: readonly Recogniser[] = [

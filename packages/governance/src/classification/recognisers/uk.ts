@@ -4,6 +4,22 @@ import { digitsOf, repeats, weighted } from "../validators/checksums.ts";
 /** United Kingdom. Sources: NHS number data dictionary, HMRC NIM39110 (NINO), DVLA formats, BS 7666 postcodes. */
 export const uk: readonly Recogniser[] = [
   {
+    // Sort code and account number (Pay.UK, formerly VocaLink: six and eight digits), as people give them.
+    entity: "BANK_ACCOUNT",
+    country: "uk",
+    patterns: [
+      {
+        name: "behind its sort code",
+        regex:
+          /(?<=(?<![A-Za-z])sort ?code[ :#]{0,3}\d{2}[ -]?\d{2}[ -]?\d{2}(?!\d)[,;./ ]{0,3}(?:(?:and|bank|acc(?:oun)?t?|a\/c|acct|number|num|no|nr)[.,:# ]{0,3}){0,4})\d{8}(?![A-Za-z\d-])/gi,
+        score: 0.75,
+      },
+    ],
+    context: [],
+    needs: (text) => /sort ?code/i.test(text),
+    prior: 0.9,
+  },
+  {
     entity: "UK_NHS",
     country: "uk",
     patterns: [{ name: "three-three-four", regex: /(?<![A-Za-z\d-])\d{3}[- ]?\d{3}[- ]?\d{4}(?![A-Za-z\d-])/g, score: 0.5 }],
