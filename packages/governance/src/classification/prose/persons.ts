@@ -85,7 +85,7 @@ const NO_NAMES = setOf(
   customer client user patient employee staff account order invoice ticket case contract agreement payment budget meeting conference call room floor gate email mail phone address date name subject total amount number reference bill balance summary report review update notice policy security system data service services support help desk sales marketing finance legal human resources product engineering design operations management board committee council
   open close save click settings file edit view print delete cancel submit start stop login logout error warning info debug stack trace
   best kind warm many regards greetings cheers sincerely yours faithfully love hugs sent re fwd fw cc bcc from
-  der die das ein eine und oder aber ich du er sie es wir ihr mein dein sein unser bitte danke hallo liebe lieber liebes sehr geehrte geehrter guten herzliche viele freundliche freundlichen beste grusse gruss kunde kundin mitarbeiter mitarbeiterin patientin bei nach fur von mit auf aus am im zum zur
+  der die das ein eine und oder aber ich du er sie es wir ihr mein dein sein unser bitte danke hallo liebe lieber liebes sehr geehrte geehrter guten herzliche viele freundliche freundlichen beste grusse gruss namen kunde kundin mitarbeiter mitarbeiterin patientin bei nach fur von mit auf aus am im zum zur
   le la les un une des et ou mais je tu il elle nous vous ils mon ma mes ton ta son sa ses notre votre bonjour bonsoir salut cher chere chers cordialement merci cliente
   el los las y o pero yo ella nosotros mi su sus nuestro hola estimado estimada querido querida saludos gracias un una al del
   lo gli i io lui lei noi voi ciao caro cara gentile egregio egregia saluti cordiali distinti grazie
