@@ -100,7 +100,7 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 let runs = 0;
 
 /** Suites that bring their own cases. */
-const OWN = /^classification\/(generated|held-out|prose|numbers-of)|^redaction\/|^crypto\/(openssl|rfc6238)/;
+const OWN = /^classification\/(generated|held-out|prose|scripts|talks|numbers-of)|^redaction\/|^crypto\/(openssl|rfc6238)/;
 
 /** What the runner says over the given files. */
 async function run(
