@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CharacterBits, requiredCharacters } from "../src/classification/search/character-bits.ts";
 import { either, joined, lengthsOf, ONE_DIGIT, ONE_OTHER, repeated } from "../src/classification/search/first-digit-run.ts";
+import { parsePattern } from "../src/classification/search/parse-pattern.ts";
 import { patternDigits } from "../src/classification/search/pattern-digits.ts";
 import { TextDigits } from "../src/classification/search/text-digits.ts";
 import { DEFAULT_RECOGNISERS } from "../src/index.ts";
@@ -13,7 +14,7 @@ const patterns = DEFAULT_RECOGNISERS.flatMap(({ entity, country, patterns: list 
 
 describe("what is read off a pattern", () => {
   const shown = (regex: RegExp) => {
-    const { firstDigitRun, ...rest } = patternDigits(regex);
+    const { firstDigitRun, ...rest } = patternDigits(parsePattern(regex));
     return { ...rest, runs: [...Array(32).keys()].filter((n) => firstDigitRun & (1 << n)) };
   };
   test.each([
@@ -45,7 +46,7 @@ describe("what is read off a pattern", () => {
 
 describe("the characters that are in every match of a pattern", () => {
   const shown = (regex: RegExp) => {
-    const required = requiredCharacters(regex);
+    const required = requiredCharacters(parsePattern(regex));
     const lacks = (character: string) => {
       const others = new CharacterBits();
       for (let code = 0; code < 256; code++) if (code !== character.charCodeAt(0)) others.add(code);
@@ -77,18 +78,18 @@ describe("the characters that are in every match of a pattern", () => {
       expect(new RegExp(regex).test(text)).toBe(true);
       const characters = new CharacterBits();
       characters.addText(text);
-      expect(characters.includes(requiredCharacters(regex))).toBe(true);
+      expect(characters.includes(requiredCharacters(parsePattern(regex)))).toBe(true);
     }
     const plain = new CharacterBits();
     plain.addText("48 N, 16 E");
-    expect(plain.includes(requiredCharacters(/\d°/g))).toBe(false);
+    expect(plain.includes(requiredCharacters(parsePattern(/\d°/g)))).toBe(false);
   });
 });
 
 const matched = new Set<string>();
 test.each(patterns)("a text that %s finds something in is searched", (name, regex) => {
-  const digits = patternDigits(regex);
-  const required = requiredCharacters(regex);
+  const digits = patternDigits(parsePattern(regex));
+  const required = requiredCharacters(parsePattern(regex));
   const match = fc.stringMatching(barePattern(regex));
   const other = fc.constantFrom("", " ", "7 ", "in 1999 ", " 12.5 and ", "a-1 ", " (4) ", " 0042-17 ");
   fc.assert(
@@ -110,7 +111,7 @@ test("nearly every pattern was matched by what was made for it", () => {
 });
 
 describe("a text without what a pattern needs is not searched", () => {
-  const ssn = patternDigits(/(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)/g);
+  const ssn = patternDigits(parsePattern(/(?<!\d)\d{3}-\d{2}-\d{4}(?!\d)/g));
   test.each([
     ["in whole runs", "123-45-6789", true],
     ["in a part of a run", "1123-45-6789", false],

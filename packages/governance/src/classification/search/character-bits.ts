@@ -1,4 +1,5 @@
-import { type AST, RegExpParser } from "@eslint-community/regexpp";
+import type { AST } from "@eslint-community/regexpp";
+import type { ParsedPattern } from "./parse-pattern.ts";
 
 /**
  * Which characters there are: a bit for each of ASCII, and one of 32 for all others by the end of their code. So a pattern that has no match without an `@`
@@ -30,18 +31,16 @@ export class CharacterBits {
 type Required = ReadonlySet<number>;
 const NONE: Required = new Set();
 
-/** The characters that are in every match of a pattern; read off it once. Of those that are not known there is none. */
-export function requiredCharacters({ source, flags }: RegExp): CharacterBits {
+/** The characters that are in every match of a pattern. Of one that cannot be read none is known. */
+export function requiredCharacters(pattern: ParsedPattern | undefined): CharacterBits {
   const bits = new CharacterBits();
-  if (flags.includes("v")) return bits;
-  const unicode = flags.includes("u");
-  const folds = flags.includes("i");
-  const { alternatives } = new RegExpParser().parsePattern(source, 0, source.length, { unicode });
+  if (pattern === undefined) return bits;
+  const { alternatives, unicode, ignoreCase } = pattern;
 
   const of = (node: AST.Element): Required => {
     switch (node.type) {
       case "Character":
-        return folds ? folded(node.value, unicode) : new Set(unitsOf(node.value));
+        return ignoreCase ? folded(node.value, unicode) : new Set(unitsOf(node.value));
       case "Quantifier":
         return node.min === 0 ? NONE : of(node.element);
       case "Group":

@@ -1,4 +1,4 @@
-import { type AST, RegExpParser } from "@eslint-community/regexpp";
+import type { AST } from "@eslint-community/regexpp";
 import {
   ANY_TEXT,
   EMPTY,
@@ -10,6 +10,7 @@ import {
   ONE_OTHER,
   repeated,
 } from "./first-digit-run.ts";
+import type { ParsedPattern } from "./parse-pattern.ts";
 
 /** What is known of the digits (0 to 9) in every match of a pattern. */
 export interface PatternDigits {
@@ -32,7 +33,7 @@ const NOTHING: Extent = { least: 0, most: 0, longest: 0, first: EMPTY };
 const ANYTHING: Extent = { least: 0, most: Number.POSITIVE_INFINITY, longest: Number.POSITIVE_INFINITY, first: ANY_TEXT };
 
 /** Of a pattern that nothing is known of. */
-export const ANY_DIGITS: PatternDigits = {
+const ANY_DIGITS: PatternDigits = {
   least: 0,
   most: ANYTHING.most,
   longest: ANYTHING.longest,
@@ -42,19 +43,10 @@ export const ANY_DIGITS: PatternDigits = {
 
 const DIGITS = [..."0123456789"];
 
-const known = new WeakMap<RegExp, PatternDigits>();
-
-/** What is known of a pattern's matches; read off it once. What cannot be read may be anything. */
-export function patternDigits(regex: RegExp): PatternDigits {
-  const digits = known.get(regex) ?? read(regex);
-  known.set(regex, digits);
-  return digits;
-}
-
-function read({ source, flags }: RegExp): PatternDigits {
-  if (flags.includes("v")) return ANY_DIGITS;
-  const unicode = flags.includes("u");
-  const { alternatives } = new RegExpParser().parsePattern(source, 0, source.length, { unicode });
+/** What is known of a pattern's matches. What cannot be read may be anything. */
+export function patternDigits(pattern: ParsedPattern | undefined): PatternDigits {
+  if (pattern === undefined) return ANY_DIGITS;
+  const { alternatives, unicode } = pattern;
 
   const of = (node: AST.Element): Extent => {
     switch (node.type) {

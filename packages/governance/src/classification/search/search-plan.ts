@@ -1,7 +1,8 @@
-import { CharacterBits, requiredCharacters } from "./character-bits.ts";
+import { type CharacterBits, requiredCharacters } from "./character-bits.ts";
 import { foldedWords } from "./context.ts";
 import { narrowingOf } from "./narrowed.ts";
-import { ANY_DIGITS, type PatternDigits, patternDigits } from "./pattern-digits.ts";
+import { type ParsedPattern, parsePattern } from "./parse-pattern.ts";
+import { type PatternDigits, patternDigits } from "./pattern-digits.ts";
 import type { Pattern, Recogniser } from "./recogniser.ts";
 
 const DEFAULT_PRIOR = 0.5;
@@ -23,11 +24,13 @@ export interface PlannedRecogniser
   readonly needsTest: ((folded: string) => boolean) | undefined;
 }
 
-/** A pattern and what its matches are known to be like. */
-interface SearchedPattern extends Pattern {
+/** What the matches of a pattern are known to be like. */
+interface PatternFacts {
   readonly digits: PatternDigits;
   readonly required: CharacterBits;
 }
+
+interface SearchedPattern extends Pattern, PatternFacts {}
 
 /** Recognisers in the order in which a search asks them. */
 export interface SearchPlan {
@@ -72,12 +75,22 @@ function make(recognisers: readonly Recogniser[]): SearchPlan {
   return { always, known: [...known].map(([words, recognisers]) => ({ words: foldedWords(words), recognisers })), told, named };
 }
 
+/** By pattern: lists share most of theirs, and reading them takes the longest of making a plan. */
+const factsByPattern = new WeakMap<RegExp, PatternFacts>();
+const factsOf = (pattern: ParsedPattern | undefined): PatternFacts => ({
+  digits: patternDigits(pattern),
+  required: requiredCharacters(pattern),
+});
+const UNREAD = factsOf(undefined);
+
 function searched(entity: string, { name, regex, score }: Pattern): SearchedPattern {
-  if (!(regex instanceof RegExp)) return { name, regex, score, digits: ANY_DIGITS, required: new CharacterBits() };
+  if (!(regex instanceof RegExp)) return { name, regex, score, digits: UNREAD.digits, required: UNREAD.required };
   // Without `g` it would find the first match again and again, with `y` none that does not begin where the one before ended.
   if (!regex.global || regex.sticky)
     throw new TypeError(
       `recognisers: the pattern ${JSON.stringify(name)} of ${entity} needs the flag g, without y, not "${regex.flags}"`,
     );
-  return { name, regex, score, digits: patternDigits(regex), required: requiredCharacters(regex) };
+  const facts = factsByPattern.get(regex) ?? factsOf(parsePattern(regex));
+  factsByPattern.set(regex, facts);
+  return { name, regex, score, digits: facts.digits, required: facts.required };
 }
